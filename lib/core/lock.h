@@ -15,8 +15,8 @@ struct hl_attempt { /* one acquire of a group, as the group's handle and its mem
     struct hilock_lock *lock;   /* the handle of the user */
     uint64_t begun_us;          /* when the latest acquire of the group began: by this time its members stand in order
                                    in the lines of the client */
-    uint64_t id_last;           /* of a quorum: the last id that its members have used of their own block of ids.
-                                   The members of a multi take ids of the client */
+    uint64_t id_last;           /* The last id that the members of a quorum have used of their own block of ids. The
+                                   members of a multi take ids of the client. */
     uint64_t ticket;            /* The ticket of the first place of a multi. Its next members enter their queues with
                                    this ticket, and so with the age of the first. 0: there is none yet. */
     const struct hl_node *node; /* the server whose clock gave the ticket */

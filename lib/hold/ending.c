@@ -19,14 +19,14 @@ struct hl_recent {
         struct hl_name *name;   /* referenced; NULL: the entry is empty */
         struct hl_terms *terms; /* referenced */
         uint64_t id;
-        uint64_t at_us;         /* when the call from the loop began that brought the acknowledgement */
+        uint64_t at_us;         /* the begin of the loop's call in which the acknowledgement was read */
         struct hl_entry_parts entry; /* the id may be in the queue again under this entry */
     } ring[RECENT_MAX];
 };
 
-/* Returns for how long an id in a queue may still be granted the name and keep it: for the time of its promise, which
- * is rounded up to whole seconds, and for one window after that. An id without a promise stays for as long as the
- * queue. */
+/* Returns for how long an id in a queue may still be granted the name and keep it. A promise ends HL_PROMISE_MAX_MS
+ * ahead at the latest, rounded up to a whole second; a grant just before that keeps the name for one window more. An id
+ * without a promise stays for as long as the queue. */
 static uint64_t queue_span_us(const struct hl_entry_parts *entry)
 {
     uint64_t stands_ms = entry->due_s == UINT32_MAX ? HL_QUEUE_LIVES_MS : HL_PROMISE_MAX_MS + 1000;
@@ -206,8 +206,8 @@ static void begin(struct hl_hold *hold, enum hl_end end, struct hl_hold *carried
         hl_hold_mark_unsent(hold);
     if (HL_PLANTED(R5_SILENT_END))
         hold->kept = KEPT_NOTHING;
-    /* The other handles of this client wait until the first answer shows that this hold is released. The release of a
-     * share delays nobody: no other handle relies on its order. */
+    /* The other handles of this client wait until the first answer shows that this hold is released. If the hold shared
+     * the name, nobody waits: others may get the name before this release is executed. */
     hold->siblings_wait = was_holder ? hl_holds_alone(hold->terms) != 0 : !hl_hold_is_empty(hold);
     name->unanswered_releases += hold->siblings_wait;
     do_next_step(hold, hold->since_us);
@@ -311,8 +311,9 @@ static void on_release_reply(struct hl_hold *hold, const struct hl_reply *reply)
     struct hl_response said = hl_hold_read(hold, reply);
     struct hl_text why;
     hl_recheck_read_answer(hold, &said);
-    /* STAGE_SECOND_FOR_NOW touches only the key of the lock, so after its NO the id may still be in the queue.
-     * STAGE_SECOND follows because the key of the queue has another type: then there is no queue to be in. */
+    /* A release has a second command, which leaves the queue alone (enum hl_stage). While a hash slot is moving it is
+     * sent for now: after its NO the id may still be in the queue. If the key of the queue has another type it is sent
+     * for good: then there is no queue that the id could be in. */
     int is_half_released = hold->stage == STAGE_SECOND_FOR_NOW && said.result == HL_NO;
     hold->stage = said.result != HL_AGAIN ? STAGE_FIRST : said.is_for_now ? STAGE_SECOND_FOR_NOW : STAGE_SECOND;
     if (said.result == HL_FAULT) {
@@ -374,8 +375,8 @@ void hl_ending_on_earlier_answer(struct hl_hold *hold, const struct hl_answer *a
     hl_ending_do_next_step(hold);
 }
 
-/* Returns 1 if another server, or the same one after a restart, now has the name, and a place and a lease that it may
- * have brought back would still last. */
+/* Returns 1 if another server, or the same one after a restart, now has the name, and so little time has passed that a
+ * place or a lease which that server brought back would not be over yet. */
 static int may_be_back(struct hl_core *core, const struct acknowledged *old)
 {
     const struct hl_node *node = hl_name_node(core, old->name);

@@ -6,16 +6,16 @@
  * recheck, with a fresh id that is not at the store. If the name is free, the store grants it to the next waiter that
  * is ready, and removes the places of the client that let its grant lapse.
  *
- *   none --an answer shows a grant of ours--> waits for the end --> recheck sent --> none, or waits for the next window
- *     ^                                        of the window
- *     `-----------------------------------------' this client got the name itself: its own release will find lapsed
- *                                                 grants
+ *   none --an answer shows a grant of ours--> WAITING --the window is over--> SENT --answer--> none, or WAITING again
+ *     ^                                          |
+ *     `------------------------------------------' this client got the name itself: its own release will find
+ *                                                  lapsed grants
  *
- * A name has at most one recheck, for the latest such grant; the earlier grants were over before that one was made. A
- * grant lasts at the store a little longer than its client may rely on it. So the recheck still finds it there, and
- * no client can take the name before the recheck and so hide whose grant lapsed (wire/lapsed.lua). The recheck names
- * all clients whose grants lapsed one after the other, because the places of two stopped clients may alternate in the
- * queue.
+ * A name has at most one recheck, for the latest such grant; the earlier grants were over before that one was made. At
+ * the store a grant lasts a little longer than the window on which its client relies. The recheck comes in this last
+ * moment: it finds the unused grant still there and treats it as lapsed. So no client can take the name before the
+ * recheck, and thereby hide whose grant lapsed (wire/lapsed.lua). The recheck names all clients whose grants lapsed one
+ * after the other, because the places of two stopped clients may alternate in the queue.
  * Invariants: the id of a recheck is used for nothing else, so a recheck ends no hold and no place. A recheck without
  * an answer is not repeated: when the link is back, every waiter sends a request. Without memory there is no recheck,
  * and a heartbeat finds the free name. */

@@ -2,8 +2,8 @@
 /* shortening - a renewal may shorten a lease that became too long. If a server's clock is set back, the leases there
  * become longer: if it is set back by an hour, a holder that crashed would keep its name for an hour.
  *  - It is safe for other clients, because the lease belongs to this hold alone.
- *  - It is safe for us: most_us is no less than any renewal or extend may have asked for, so the shortened lease still
- *    ends after our deadline.
+ *  - It is safe for us: the lease is shortened to the longest time that any renewal or extend may have asked for, and
+ *    not to less, so it still ends after our deadline.
  *  - It is safe if the request arrives late: the request carries a time by the server's clock after which it shortens
  *    nothing. For that the client needs a sample of that clock from after the clock was set back. */
 #ifndef HL_HOLD_SHORTENING_H

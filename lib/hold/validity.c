@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* validity - see validity.h.
  *
- * Memory orders. Each value of ends_us is true by itself, so no reader depends on what was written before it. The load
- * is an acquire, so that the clock is read after it: an old time with a new deadline would promise too much, while a
- * new time with an old deadline promises too little. The store is a release, so that the writes before it cannot become
- * visible after it. The store of 0 must also be visible before another client can find the lock released; the system
- * call that sends the release lies between the two. A reader that checked just before the end acts on an answer that
- * was true then; fencing tokens protect against that. */
+ * Memory orders. Each value of ends_us is true by itself, so no reader depends on what was written before it. Readers
+ * load it with memory_order_acquire, so that the clock is read afterwards: an old time with a new deadline would
+ * promise too much, while a new time with an old deadline promises too little. The loop's thread writes it with
+ * memory_order_release, so that its earlier writes cannot become visible afterwards. A 0 must be visible to all threads
+ * before another client can find the lock released. It is, because the system call that sends the release comes after
+ * the write of 0. A reader that checked just before the end acts on an answer that was true then; fencing tokens
+ * protect against that. */
 #include "hold/validity.h"
 
 #include "core/lease.h"

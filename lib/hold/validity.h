@@ -13,7 +13,7 @@
 #include "core/lock.h"
 
 struct hilock_validity {
-    atomic_uint refs; /* the references of the user's threads, and until the hold ends that of the handle */
+    atomic_uint refs; /* one for each reference of the user, and one of the handle until the hold ends */
     uint64_t (*now_us)(const void *clock);
     const void *clock;
     struct hl_cell *cell;

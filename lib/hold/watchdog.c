@@ -171,10 +171,11 @@ void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason)
         hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_UNREPORTED});
 }
 
-/* Ends the hold if its deadline or hold_max_ms has passed. If so, returns 1: then the report of the loss is pending or,
- * if the grant was never reported, the acquire tries again. The reason is EXPIRED if the watchdog ran in time and no
- * renewal succeeded. The reason is SUSPENDED if a request that was due well before the deadline was not sent by then
- * (every loop is a little late), or if the loop stood still for long at the deadline itself. */
+/* Ends the hold if its deadline or hold_max_ms has passed. If so, returns 1: then the report of the loss is pending
+ * or, if the grant was never reported, the acquire tries again. The reason is EXPIRED if the watchdog ran in time and
+ * no renewal succeeded. The reason is SUSPENDED if the loop missed a renewal: it ran only when a sixth of the lease,
+ * or more, had passed since the renewal was due. It is also SUSPENDED if the loop ran more than a second after the
+ * deadline. */
 static int end_if_over(struct hl_hold *hold)
 {
     const uint64_t stall_us = 1000000; /* a loop that is later than this was stopped */
@@ -200,8 +201,7 @@ static void sweep(struct hl_hold *hold, void *now_us)
         core->holds->earliest_end_us = ends_us;
 }
 
-/* Runs before every report. Visits the holds only if one may have expired: no hold ends before earliest_end_us
- * (hold_max_ms is at least a lease). */
+/* Runs before every report. Visits the holds only if one may have expired: no hold ends before earliest_end_us. */
 uint64_t hl_watchdog_sweep(struct hl_core *core)
 {
     uint64_t now_us = hl_now_us(&core->host);
@@ -381,7 +381,7 @@ void hl_watchdog_start(struct hl_hold *hold)
     hold->state = HOLD_HELD;
     hold->since_us = hold->held.granted_at_us = hl_hold_core(hold)->host.entered_us; /* the store granted it no later */
     LIST_INSERT_HEAD(&hold->name->holds, hold, held.entry);
-    if (hl_holds_alone(hold->terms)) /* otherwise other grants may lapse beside this hold */
+    if (hl_holds_alone(hold->terms)) /* otherwise other grants may still lapse, and the recheck finds them */
         hl_recheck_cancel(hl_hold_core(hold), hold->name);
     plan_next(hold);
 }

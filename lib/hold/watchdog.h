@@ -15,8 +15,8 @@
  *  - Before the deadline only the answer "not yours" is a loss; error replies and silence are not. After every other
  *    end the id is released (R5).
  *  - Expired holds are found and reported before any other callback (R6).
- *  - An extend is answered OK only after the answer to a renewal that was sent after the extend was accepted. Extends
- *    are decided in the order of their acceptance.
+ *  - An extend is reported OK only after the server has answered a renewal that was sent after the extend was accepted.
+ *    Extends are decided in the order of their acceptance.
  *  - If the hold ends first, its extends are answered LOST. If that end is a loss, these answers replace on_lost. */
 #ifndef HL_HOLD_WATCHDOG_H
 #define HL_HOLD_WATCHDOG_H
@@ -39,8 +39,8 @@ void hl_watchdog_on_new_tenure(struct hl_hold *hold); /* a HELD hold begins a ne
 void hl_watchdog_on_alarm(struct hl_hold *hold);
 /* The link is back, or the name has moved: sends a renewal at a random moment within that time. */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us);
-/* Of the holds that must be renewed at this node (NULL: at any node), returns how long the one that ends first still
- * lasts. UINT64_MAX: there is none. Visits all holds. */
+/* Returns the shortest time that is left to a hold which must be renewed at this node (NULL: at any node). UINT64_MAX:
+ * there is no such hold. Visits all holds. */
 uint64_t hl_watchdog_left_us(void *core, const struct hl_node *node);
 /* The hold is HELD: handles the answer to a renewal. */
 void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_answer *answer);
@@ -48,7 +48,7 @@ void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_answer *answer)
 void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason);
 /* The same for a hold whose grant was reported to its user: reports the loss before all else, then ends the hold. */
 void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason);
-/* 1: the hold is renewed, and the latest two renewals or more have failed: that was reported to its user. */
+/* 1: the hold has a watchdog, and its latest two renewals, or more, have failed. That was reported to its user. */
 int hl_watchdog_is_failing(const struct hl_hold *hold);
 uint64_t hl_watchdog_sweep(struct hl_core *core); /* ends every hold that has expired; returns the time */
 /* The hold is HELD by a pushed grant. An older heartbeat, which was sent before that grant came, now has its answer, or

@@ -28,7 +28,7 @@ enum hl_waiting {
     WAITS_HELD_BACK, /* it may not request a place yet, because too many releases of its name have no answer (line.c) */
     WAITS_NOT        /* it is a try: it takes no place and passes no waiter */
 };
-enum hl_reporting { /* of WAITING events */
+enum hl_reporting { /* when the next WAITING event of an acquire is due */
     REPORTS_WHEN_HELD, /* the first one is due as soon as the name is found held */
     REPORTS_LATER,
     REPORTS_NOTHING    /* none is due any more */

@@ -9,7 +9,7 @@
 
 enum { OTHER_PROGRAM_US = 1000000 };     /* how long a program that was seen counts as using the name */
 enum { SHORTAGE_US = 50000 };            /* the pause before the next try to get memory */
-enum { SPREAD_PER_WAITER_US = 20 };      /* heartbeats of many waiters are spread over so much time for each of them */
+enum { SPREAD_PER_WAITER_US = 20 };      /* heartbeats of n waiters are spread over n times this */
 enum { UNANSWERED_RELEASES_MAX = 2 };    /* with more unanswered releases of a name no FAIR handle requests a place */
 
 /* ---- the line ---- */
@@ -358,9 +358,9 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
     }
 }
 
-/* Subscribes to a channel, and closes the listener of the channel before. If other lines listen to this channel, or did
- * a moment ago, the subscription is on at once. But this line has missed the earlier messages, so its waiter must send
- * a request once more. If the line listens to this very channel already, it has missed nothing. */
+/* Subscribes to a channel, and then closes the listener of the former channel. If other lines listen to this channel,
+ * or did a moment ago, the subscription is on at once. But this line has missed the earlier messages, so its waiter
+ * must send a request once more. If the line listens to this very channel already, it has missed nothing. */
 static void subscribe_to(struct hl_line *line, struct hl_listener **listener, const char *channel, size_t length)
 {
     struct hl_listener *old = *listener;
@@ -373,8 +373,9 @@ static void subscribe_to(struct hl_line *line, struct hl_listener **listener, co
     hl_listener_close(old);
 }
 
-/* Unsubscribes. A release of any client takes every listener that is not its own for another program, and leaves the
- * name to it for a moment; a listener that we do not need would cost that pause. */
+/* Unsubscribes. Each release counts the listeners of the unlock channel. If there are more than those of the releasing
+ * client, the release supposes another program, and leaves the name free for a short pause. So a listener that we do
+ * not need would cost all clients that pause. */
 void hl_line_stop_listening(struct hl_line *line)
 {
     hl_listener_close(line->unlock_listener);

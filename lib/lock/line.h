@@ -10,13 +10,14 @@
  * polls needs no channel. A try (wait 0) does not wait for its turn: it sends its request at once, or is answered from
  * what the line knows.
  * FAIR handles do not stand behind the head: each has a place at the store, and sends its own requests. A FAIR handle
- * requests its first place only while few releases of this client are unanswered. Otherwise, while the store answers
- * more slowly than waits end, each new wait would leave one more abandoned place in the queue at the store.
- * Invariant: before a waiter sleeps, it has sent a request later than the latest news, and later than the subscription
- * to the unlock channel was confirmed (R7).
+ * requests its first place only while few releases of this client are unanswered. Without this limit, waits could end
+ * faster than a slow store answers their releases, and each new wait would leave one more abandoned place in the queue
+ * at the store.
+ * Invariant: before a waiter sleeps, it has sent a request after the latest news, and after the confirmation of its
+ * subscription to the unlock channel (R7).
  * No code here walks the line, so a waiter costs the same in a line of any length. There are two exceptions: when a new
- * link is up, the waiters with a place at the store are visited; and a member of a group that comes again passes the
- * waiters whose acquires began later. */
+ * link is up, the waiters with a place at the store are visited; and a member whose group makes it acquire a second
+ * time passes the waiters whose acquires began after that of the group. */
 #ifndef HL_LOCK_LINE_H
 #define HL_LOCK_LINE_H
 
@@ -59,7 +60,8 @@ struct hl_line {
     uint64_t answered_at_us;       /* when the latest answer came */
     uint64_t lease_ends_at_us;     /* when the holder's lease ends, as last heard; UINT64_MAX: the lease has no end */
     uint32_t holders;              /* LINE_HELD: how many hold the name */
-    char *holder_or_error;         /* LINE_HELD: the holder; LINE_FAULT: the words of the server; NULL: "" */
+    char *holder_or_error;         /* LINE_HELD: the holder; LINE_FAULT: the words of the server. NULL stands for
+                                      the empty text */
     struct hl_listener *unlock_listener; /* listens to the unlock channel; NULL: that is not needed yet */
     struct hl_listener *java_listener; /* listens to the private channel of the first waiter of a Redisson fair lock;
                                           NULL: that is not needed */
@@ -106,8 +108,8 @@ void hl_line_listen(const struct hl_acquire *acquire, const struct hl_response *
  * the waiter sends a request again before it sleeps (R7). */
 int hl_line_is_outdated(const struct hl_acquire *acquire);
 void hl_line_stop_listening(struct hl_line *line); /* call when no other program has held the name lately */
-/* up: a node whose link is back; the waiters for names at that node try again. NULL: names have moved; the waiters try
- * again whose last request went to a node that no longer serves their name. */
+/* up: a node whose link is back; the waiters for names at that node try again. NULL: names have moved; those
+ * waiters try again whose last request went to a node that no longer serves their name. */
 void hl_lines_retry(struct hl_core *core, const struct hl_node *up);
 unsigned hl_line_waiting(const struct hl_name *name); /* how many handles of this client wait, without the tries */
 

@@ -25,8 +25,8 @@ static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_
     uint64_t from_us = counts_from_us(place, push), server_span_us = hl_left_us(push->granted_us, from_us);
     uint64_t lease_us = (uint64_t)hl_queued_usable_ms(push->window_ms) * 1000;
     int is_elsewhere = place->node != node;
-    /* The server's clock was set forward or back. A ticket may be later than granted_us, because tickets never repeat;
-     * then server_span_us is 0, which only makes the deadline earlier, so that is no step of the clock. */
+    /* The server's clock was set forward or back. A ticket that is later than granted_us is no sign of that, because
+     * tickets never repeat and so may run ahead. It is harmless: server_span_us is 0 then, and the deadline earlier. */
     int is_stepped = server_span_us > elapsed_us + elapsed_us / 100 + CLOCK_TOLERANCE_US ||
                      push->asked_us > push->granted_us;
     if (!number || number > place->number || place->number - number >= HL_PLACE_SENDS || is_elsewhere)

@@ -7,11 +7,12 @@
  *      `----its window is over--> this client stood still: the waiter lost its turn, and all places of this client for
  *                                 the name send a heartbeat
  *
- * Invariants. The deadline of a pushed grant counts from the send of the request whose number the grant carries, plus
- * the time that the server measured since, with a margin on both (R1). It never counts from the arrival of the push. A
- * push is used only if that request went over links that are still up, to the node that pushed; otherwise a heartbeat
- * must confirm the grant. The answer to a heartbeat that the store executed before the grant cannot end the hold. An
- * answer "granted" with another token does: the pushed grant had lapsed, and the heartbeat took the lock anew. */
+ * Invariants. The deadline of a pushed grant is the sum of three times, minus a margin (R1): when this client sent the
+ * request whose number the grant carries; how long the server measured from that request to the grant; and the window.
+ * It never counts from the arrival of the push. A push is used only if that request went over links that are still up,
+ * to the node that pushed; otherwise a heartbeat must confirm the grant. The answer to a heartbeat that the store
+ * executed before the grant cannot end the hold. An answer "granted" with another token does: the pushed grant had
+ * lapsed, and the heartbeat took the lock anew. */
 #ifndef HL_LOCK_PUSH_H
 #define HL_LOCK_PUSH_H
 

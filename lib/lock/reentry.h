@@ -3,10 +3,10 @@
  * handle and for a group alike.
  *
  * An acquire counts from the accepted call to the release that takes its count; any release may take it, because all
- * counts are alike. The acquire is answered in a later turn of the loop. It also allocates the memory for the answer to
- * the release that will take its count. The count of a handle is 1 plus its re-entries; the last release releases the
- * hold.
- * Invariant: an acquire that is answered after its hold has ended is not answered OK. */
+ * counts are alike. The result of the acquire is reported in a later turn of the loop. The call also allocates the
+ * memory for the report of the release that will take its count. The count of a handle is 1 plus its re-entries; the
+ * last release releases the hold.
+ * Invariant: an acquire that is reported after its hold has ended is not reported OK. */
 #ifndef HL_LOCK_REENTRY_H
 #define HL_LOCK_REENTRY_H
 

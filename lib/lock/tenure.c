@@ -26,9 +26,9 @@ static int is_known_to_server(struct hl_core *core, const struct hl_hold *hold)
 /* Returns 1 if a handle with these terms can get the hold:
  *  - The handle has a watchdog: without one it would need a whole lease.
  *  - The handle needs no more replicas than confirmed the grant: renewals are not confirmed.
- *  - The handle has the lease that the hold has. A handing on does not shorten a lease, so after a crash others would
- *    wait for longer than the user of this handle chose. A longer lease would cost a command; a release costs one, too,
- *    and carries the next handle's acquire as well.
+ *  - The handle has the lease that the hold has. If it wants a shorter one: handing on does not shorten a lease, so
+ *    after a crash others would wait for longer than the user of this handle chose. If it wants a longer one: that
+ *    would cost a command, and for one command the hold can as well be released, with the acquire of this handle in it.
  *  - Enough of the lease is left. */
 static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
@@ -40,8 +40,8 @@ static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t 
     return to->kind == hold->terms->kind && is_confirmed && to->is_renewed && is_its_lease && is_enough;
 }
 
-/* Only the first handle in line can get the next tenure: a handle that does not fit is not skipped. If other programs
- * get the name only when it is freed, each handle frees it. */
+/* Only the first handle in line can get the next tenure: a handle that does not fit is not skipped. If another program
+ * used the name lately, there is no next tenure: such a program can get the name only when the hold is released. */
 struct hl_acquire *hl_tenure_next(struct hl_core *core, const struct hl_hold *hold)
 {
     struct hl_acquire *next = hold->state == HOLD_HELD ? hl_line_next(hold->name) : NULL;
@@ -84,9 +84,10 @@ void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acq
     hl_notice_post(core, &next->notice, REPORT_RESULT);
 }
 
-/* Returns the hold whose acquire the release of this hold is to carry, that of the head of the line; NULL: none. A
- * release carries no acquire whose grant replicas must confirm, because such requests use another link. It carries no
- * acquire of a member of a quorum either, because the group decides when each master gets its request. */
+/* The release of this hold can carry the acquire of the handle at the head of the line (hold/carried.h). Returns the
+ * hold of that handle; NULL: the release carries nothing. A release carries no acquire whose grant replicas must
+ * confirm, because such requests use another link. It carries no acquire of a member of a quorum either, because the
+ * group decides when each master gets its request. */
 static struct hl_hold *next_to_carry(struct hl_core *core, const struct hl_hold *hold)
 {
     struct hl_acquire *acquire = hl_line_next(hold->name);

@@ -2,7 +2,7 @@
 /* tenure - one handle's time on a hold, from the callback with OK until the user releases or drops it, or until the
  * hold is lost. A released hold goes to the next handle in line of this client, without a command.
  *
- *   granted --> tenure 0 --release--> tenure 1 --release--> ... --the bound, or the next handle does not fit--> ENDING
+ *   granted --> tenure 0 --release--> tenure 1 --release--> ... --a limit, or the next handle does not fit--> ENDING
  *
  * Handing on cannot fail. A release with a callback needs a receipt for its answer; without memory for the receipt the
  * release goes to the store, which needs no memory.
@@ -16,8 +16,8 @@
  *    and only if no extend made the lease longer.
  *  - If another server may take over and forget writes, no tenure begins while the server of the grant is away, or
  *    after it was replaced. Then the hold is released, and the next handle sends an acquire.
- *  - A hold serves turns_max handles, and no tenure begins after a third of the lease. Then the hold is released, and
- *    other clients go first. */
+ *  - A hold has two limits: it serves turns_max handles, and no tenure begins after a third of the lease. Then the hold
+ *    is released, and other clients go first. */
 #ifndef HL_LOCK_TENURE_H
 #define HL_LOCK_TENURE_H
 

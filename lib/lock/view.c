@@ -9,10 +9,12 @@
 
 enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5 };
 enum { ANSWER_IS_LATE_US = 200000 };     /* a request without an answer for longer counts as unreachable */
-enum { SILENT_RELEASES_US = 60000000 };  /* how long releases that wake no waiter are expected after one was seen */
+/* After a release that woke no waiter was seen, further ones are expected for so long. */
+enum { SILENT_RELEASES_US = 60000000 };
 
 /* The release of another program may wake no waiter of ours, if Redisson's fair lock has waiters of its own. The same
- * is assumed if another program holds the name than at the answer before, and no news came between. */
+ * is assumed if two answers in a row name two different holders, both of other programs, and no message came between
+ * the answers (news clears is_held_by_other_program). */
 void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_line *line = acquire->lock->name->line;
@@ -152,7 +154,7 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
     const struct hl_quoted quoted = hl_name_quoted(name);
     const struct hl_text holder =
         hl_words_holders(hl_text_holder(view->words, strlen(view->words)).bytes, view->holders);
-    /* otherwise it waits behind another handle of this client */
+    /* an acquire that has sent nothing waits behind another handle of this client */
     int has_sent = acquire->place || hl_acquire_is_try(acquire);
     int has_words = *view->words || hl_hold_of(name);
     if (!has_words && name->line->answer == LINE_HELD_BY_US)

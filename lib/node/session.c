@@ -366,7 +366,8 @@ void hl_session_leave(struct hl_session *session, const char *why)
     session->is_at_wrong_server = 1;
     /* on_reply made an open link's address the next one, so skip that address */
     session->next_address += session->state == SESSION_OPEN;
-    /* If this link has no address yet, the address that the leader has just left is taken. */
+    /* The address is noted, so that the next attempt does not begin with it. If this link has no address yet, the one
+     * that the leader has just left is noted. */
     if (*session->reached_address || session->leader)
         memcpy(session->abandoned_address,
                *session->reached_address ? session->reached_address : session->leader->abandoned_address,

@@ -2,7 +2,7 @@
 /* session - keeps one link to one server up. It resolves the name, connects and logs in. After a loss it does so again,
  * after a pause that doubles and has jitter.
  *
- *   PAUSED -> RESOLVING -> CONNECTING -> GREETING (AUTH | SELECT, identity, CLIENT SETNAME) -> OPEN -> PAUSED -> ...
+ *   PAUSED -> RESOLVING -> CONNECTING -> GREETING (AUTH; then SELECT, identity, CLIENT SETNAME) -> OPEN -> PAUSED
  *   RESOLVING to OPEN -> BROKEN (given up; on_close follows on the next turn of the loop) -> PAUSED
  *
  * The owner of a session is the node, or the subscriptions of a node, that has the session as a member.

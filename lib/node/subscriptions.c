@@ -215,10 +215,10 @@ static void lose_all(struct hl_subscriptions *subscriptions)
     reconcile_all(subscriptions);
 }
 
-/* Returns 1 if the loss is news, that is, worth a report. If an open link ends while commands flow, the server cut it,
- * most often because a burst of messages was more than it keeps for a subscriber. That will happen again, so only the
- * first cut is news, until the command link is lost as well. The command link reports a stranger, so here a stranger is
- * no news. */
+/* Returns 1 if the loss is news, that is, worth a report. If an open link ends while the link for commands goes on
+ * working, the server cut it, most often because a burst of messages was more than it keeps for a subscriber. That
+ * will happen again, so only the first cut is news, until the command link is lost as well. The command link reports a
+ * stranger, so here a stranger is no news. */
 static int note_loss(struct hl_subscriptions *subscriptions, const struct hl_reply *refusal)
 {
     int was_open = subscriptions->was_open, was_reported = subscriptions->is_cut_reported;

@@ -21,7 +21,9 @@ void hl_words_login_refused(struct hl_text *to, int is_auth, const char *quote);
 /* ---- a node ---- */
 
 extern const char hl_words_rests[];
-extern const char hl_words_no_confirm_link[], hl_words_guarded[]; /* error replies: their first word is read by wire */
+/* A node answers requests with these texts as if a server had sent them as errors. wire/ reads the first word of
+ * each. */
+extern const char hl_words_no_confirm_link[], hl_words_guarded[];
 
 void hl_words_guard(struct hl_text *to, const char *node, unsigned up_s, unsigned left_s);
 void hl_words_restarted(struct hl_text *to, const char *node, unsigned ago_s);

@@ -39,7 +39,7 @@ struct hl_acquire_params {
     uint32_t holders_max;  /* how many may hold the name together with this holder, itself included */
     int is_sharded;        /* the channels are sharded, as those of a cluster's slots */
     int is_second;         /* the first form was answered HL_AGAIN */
-    /* for a kind with a queue: */
+    /* only kinds with a queue use the members below */
     struct hl_queue_entry entry;   /* the place that it takes or keeps; without an entry it is a try */
     struct hl_heartbeat heartbeat; /* with an entry */
     uint64_t ticket;       /* with an entry: the ticket that it has; 0: none yet */
@@ -61,7 +61,7 @@ enum { HL_OWN_ALL = 1000000 };
 struct hl_release_params {
     int is_second;         /* the first form was answered HL_AGAIN */
     int is_sharded;        /* the channels are sharded, as those of a cluster's slots */
-    /* for a kind with a queue: */
+    /* only kinds with a queue use the members below */
     uint64_t token_ttl_ms;
     unsigned own;          /* how many of our own subscriptions the unlock channel has. HL_OWN_ALL: it never leaves the
                               name to others */
