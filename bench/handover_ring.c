@@ -7,6 +7,7 @@
  * hand-over of a fair lock. The latency is the time from the call that sends the command to the callback that gets
  * the message. */
 #include "handover.h"
+#include "messages.h"
 #include "store.h"
 
 #include <event2/event.h>
@@ -31,20 +32,6 @@ static void name_channel(const struct ring *ring, unsigned index, char *ret_chan
     snprintf(ret_channel, size, "%s:ring:%u", ((const struct handover_board *)ring->member->board)->name, index);
 }
 
-static void fail(struct ring *ring, const char *why)
-{
-    fprintf(stderr, "bare messages: %s\n", why);
-    event_base_loopbreak(ring->member->base);
-}
-
-static void on_answer(redisAsyncContext *store, void *answer, void *user)
-{
-    const redisReply *reply = answer;
-    (void)store;
-    if (reply && reply->type == REDIS_REPLY_ERROR)
-        fail(user, reply->str);
-}
-
 /* The message that ends the stretch also goes round once. */
 static void pass_on(struct ring *ring)
 {
@@ -52,9 +39,9 @@ static void pass_on(struct ring *ring)
     char channel[128], sent_ns[32];
     name_channel(ring, (ring->member->index + 1) % ring->member->count, channel, sizeof channel);
     snprintf(sent_ns, sizeof sent_ns, "%llu", board->is_over ? 0ull : (unsigned long long)crowd_now_ns());
-    if (redisAsyncCommand(ring->commands, on_answer, ring, "EVALSHA %s 0 %s %s", ring->sha1, channel, sent_ns) !=
-        REDIS_OK)
-        fail(ring, "cannot send");
+    if (redisAsyncCommand(ring->commands, messages_on_answer, ring->member->base, "EVALSHA %s 0 %s %s", ring->sha1,
+                          channel, sent_ns) != REDIS_OK)
+        messages_fail(ring->member->base, "cannot send");
 }
 
 static void end_stretch(struct ring *ring)
@@ -101,16 +88,17 @@ static void become_ready(struct ring *ring)
 
 static void on_message(redisAsyncContext *store, void *answer, void *user)
 {
+    struct ring *ring = user;
     const redisReply *reply = answer;
     (void)store;
     if (!reply)
         return;
     if (reply->type == REDIS_REPLY_ERROR)
-        fail(user, reply->str);
+        messages_fail(ring->member->base, reply->str);
     else if (strcmp(reply->element[0]->str, "subscribe") == 0)
-        become_ready(user);
+        become_ready(ring);
     else if (reply->element[2]->str)
-        on_sent(user, strtoull(reply->element[2]->str, NULL, 10));
+        on_sent(ring, strtoull(reply->element[2]->str, NULL, 10));
 }
 
 static void on_loaded(redisAsyncContext *store, void *answer, void *user)
@@ -121,7 +109,8 @@ static void on_loaded(redisAsyncContext *store, void *answer, void *user)
     if (!reply)
         return;
     if (reply->type != REDIS_REPLY_STRING || reply->len >= sizeof ring->sha1) {
-        fail(ring, reply->type == REDIS_REPLY_ERROR ? reply->str : "SCRIPT LOAD was not answered by a digest");
+        messages_fail(ring->member->base,
+                      reply->type == REDIS_REPLY_ERROR ? reply->str : "SCRIPT LOAD was not answered by a digest");
         return;
     }
     memcpy(ring->sha1, reply->str, reply->len + 1);

@@ -4,6 +4,7 @@
  * Each process of readers listens by bare hiredis on as many connections as it has clients, to a channel each, as these
  * clients do. The writer's process runs a script that publishes one message for each reader, on the channel of its
  * client, and does nothing else. */
+#include "messages.h"
 #include "readers.h"
 #include "store.h"
 
@@ -31,20 +32,6 @@ struct news {
 
 static const struct readers_board *board_of(const struct news *news) { return news->member->board; }
 
-static void fail(struct news *news, const char *why)
-{
-    fprintf(stderr, "bare messages: %s\n", why);
-    event_base_loopbreak(news->member->base);
-}
-
-static void on_answer(redisAsyncContext *store, void *answer, void *user)
-{
-    const redisReply *reply = answer;
-    (void)store;
-    if (reply && reply->type == REDIS_REPLY_ERROR)
-        fail(user, reply->str);
-}
-
 /* The order may come behind the last message. */
 static void answer_when_had(struct news *news)
 {
@@ -63,7 +50,7 @@ static void on_message(redisAsyncContext *store, void *answer, void *user)
     if (!reply)
         return;
     if (reply->type == REDIS_REPLY_ERROR) {
-        fail(news, reply->str);
+        messages_fail(news->member->base, reply->str);
     } else if (news->ready < news->count) {
         if (++news->ready == news->count)
             news->on_ready(news->member);
@@ -134,9 +121,10 @@ void news_begin(struct news *news)
         return;
     }
     board->began_ns = crowd_now_ns();
-    if (redisAsyncCommand(news->stores[0], on_answer, news, "EVAL %s 0 %u %s:news: %u %s", script,
-                          board->handles * processes, board->name, board->clients * processes, message) != REDIS_OK)
-        fail(news, "cannot send");
+    if (redisAsyncCommand(news->stores[0], messages_on_answer, news->member->base, "EVAL %s 0 %u %s:news: %u %s",
+                          script, board->handles * processes, board->name, board->clients * processes, message) !=
+        REDIS_OK)
+        messages_fail(news->member->base, "cannot send");
     crowd_answer(news->member);
 }
 
