@@ -196,9 +196,10 @@ static void write_to(struct sim_actor *actor, struct sim_name *name, uint64_t to
     struct sim *sim = actor->process->sim;
     uint64_t tainted_us = sim_tainted_us(sim, name);
     int is_stale = token < (sim_shares(actor) ? name->resource_alone : name->resource_token); /* who shares may write after others that do */
+    uint64_t raised_us = sim_shares(actor) ? name->resource_alone_us : name->resource_us;
     if (is_stale) {
         sim->world.sometimes[SIM_STALE_WRITE_REFUSED]++;
-        if (!is_late && tainted_us < name->resource_us && tainted_us < actor->begun_us) /* a store that lost its tokens, its clock back: the stated limit */
+        if (!is_late && tainted_us < raised_us && tainted_us < actor->begun_us) /* a store that lost its tokens, its clock back: the stated limit */
             sim_violate(&sim->world, "I4", "%s: a fresh holder's write was refused", name->text);
         return;
     }
@@ -207,7 +208,10 @@ static void write_to(struct sim_actor *actor, struct sim_name *name, uint64_t to
     if (token > name->resource_token)
         name->resource_us = actor->begun_us;
     name->resource_token = token;
-    name->resource_alone = sim_shares(actor) ? name->resource_alone : token;
+    if (sim_shares(actor))
+        return;
+    name->resource_alone = token;
+    name->resource_alone_us = actor->begun_us;
 }
 
 void sim_check_write(struct sim_actor *actor, int is_late)

@@ -338,6 +338,7 @@ struct sim_name {
     struct sim_sharing sharing;
     uint64_t token_alone;        /* highest that was granted to one that has it alone */
     uint64_t resource_alone;     /* highest of those that the resource has accepted */
+    uint64_t resource_alone_us;  /* when the hold that wrote it began */
 };
 void sim_check_beliefs(struct sim_process *process); /* I1, I2 after each turn */
 void sim_check_grant(struct sim_actor *actor, const struct hilock_result *result); /* I3, I5 */
