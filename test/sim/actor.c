@@ -70,6 +70,8 @@ static void on_event(const struct hilock_event *event, void *user)
         world->sometimes[SIM_RENEWAL_TOLD]++;
     else if (event->kind == HILOCK_EVENT_RELEASE_SETTLED)
         world->sometimes[SIM_SETTLED]++;
+    else if (event->kind == HILOCK_EVENT_PASSED_OVER)
+        sim_bound_asks(actor); /* its own loop missed the turn: the wait is counted anew */
     sim_strain_lingers(actor->process);
 }
 

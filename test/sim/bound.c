@@ -4,7 +4,9 @@
  * left is over. A tenure is one hold, with all handles that it serves. Each place has the messages of a hand-over besides, for a tenure is seen by those
  * who have it. Pollers come when they ask, and replicas confirm when they can: names that they want are not judged, nor is a loop that lingers, nor a name
  * that several hold together, where one tenure does not follow the other (sharing.c). A poller
- * that died is not known to be dead, because it has no channel: until its place ends it may be granted a window that nobody uses. */
+ * that died is not known to be dead, because it has no channel: until its place ends it may be granted a window that nobody uses.
+ * A waiter whose own loop was later than its window loses its turn, is told so (PASSED_OVER), and counts anew: with a lease of 150 ms the window is
+ * 75 ms, and some loops here are later than that. */
 #include "sim.h"
 #include "lock/place.h"
 #include "wire/keys.h"
