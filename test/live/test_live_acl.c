@@ -117,7 +117,7 @@ static void share_all(const struct fixture *fixture)
     client_open_with(&ours, AS_SHOP(fixture->server->tcp_url));
     client_open_with(&theirs, AS_SHOP(fixture->server->tcp_url));
     ours.watched = theirs.watched = "refused";
-    is_granted(share(&dead, &ours, HILOCK_LOCK_OPTIONS(.holders_max = 2, .lease_ms = 1000, .renew = HILOCK_RENEW_NEVER)));
+    is_granted(share(&dead, &ours, HILOCK_LOCK_OPTIONS(.holders_max = 2, .lease_ms = 2000, .renew = HILOCK_RENEW_NEVER)));
     is_granted(share(&reader, &ours, HILOCK_LOCK_OPTIONS(.holders_max = 2, .lease_ms = 3000)));
     assert_int_equal(hilock_holders(reader.lock, on_holder, on_listed, &listed), HILOCK_OK);
     client_until(&ours, are_two_listed, &listed, "the list");

@@ -64,10 +64,12 @@ static void wake(struct play *play)
     CHECK(play->second.acquired.status == HILOCK_OK);
 }
 
-/* The first in the queue has broken its promise long ago: the next one is found behind it. */
+/* The first in the queue has broken its promise long ago: the next one is found behind it. The hold was pushed, so it
+ * lasts for its window only, which a busy machine can exceed: the name is taken anew, for a whole lease. */
 static void pass_over_the_overdue(struct deeds *deeds, struct play *play)
 {
     unsigned before = play->first.acquired.count;
+    CHECK(handle_give(&play->second) == HILOCK_OK && handle_acquire(&play->second, HILOCK_FOREVER) == HILOCK_OK);
     wait_for(&play->first);
     for (unsigned i = 0; i < 8 && deeds->others[i]; i++)
         freeReplyObject(redis_reply(deeds->others[i], "ZADD hilock:queue:{%s} 1 %s", deeds->name, "gone:1 1 - 1000000000 400 0 1"));
