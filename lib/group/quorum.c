@@ -18,7 +18,7 @@
  * outlast the hold by a whole lease. */
 #include "group/member.h"
 
-enum { DOUBLINGS_MAX = 5, RACE_RTTS = 4, LOOK_US = 200000, LOOKS = 25 };
+enum { DOUBLINGS_MAX = 5, CALM_RTTS = 2, RACE_RTTS = 4, LOOK_US = 200000, LOOKS = 25 };
 enum step { PAUSED = HL_GROUP_PAUSED, ROUND, STANDING, ASKING };
 
 static struct hl_member *arbiter(struct hl_group *group) { return &group->members[group->at]; }
@@ -47,6 +47,15 @@ static int may_have(const struct hl_member *member)
 
 static void check(struct hl_group *group);
 
+/* Gives all votes back and pauses, by chance, for a few round trips: two clients that race would otherwise meet again.
+ * A round trip that was measured while the loop stood still is far too long, so the pause is no longer than an
+ * attempt. */
+static void pause_for_round_trips(struct hl_group *group, unsigned count)
+{
+    uint64_t span_us = count * hl_members_rtt_us(group), most_us = limit_us(group);
+    hl_group_pause(group, 0, span_us < most_us ? span_us : most_us);
+}
+
 static void double_patience(struct hl_group *group) { group->doublings += group->doublings < DOUBLINGS_MAX; }
 
 /* Makes the next master the arbiter. */
@@ -55,7 +64,7 @@ static void change(struct hl_group *group)
     hl_members_learn(group, 1);
     double_patience(group);
     group->at = (group->at + 1) % group->count;
-    hl_group_pause(group, 0, 2 * hl_members_rtt_us(group));
+    pause_for_round_trips(group, CALM_RTTS);
 }
 
 static void stand(struct hl_group *group)
@@ -98,7 +107,7 @@ static void lose_race(struct hl_group *group)
     const struct hl_vote *vote = hl_vote_most_agreed(group->votes, group->count, HILOCK_TIMED_OUT, &agreed);
     group->at = agreed >= group->needed && vote->words ? (unsigned)(vote - group->votes) : 0;
     if (hl_has_queue(terms))
-        hl_group_pause(group, 0, RACE_RTTS * hl_members_rtt_us(group));
+        pause_for_round_trips(group, RACE_RTTS);
     else
         hl_group_pause(group, (uint64_t)terms->poll_min_ms * 1000, (uint64_t)terms->poll_jitter_ms * 1000);
 }
@@ -109,7 +118,7 @@ static void end_round(struct hl_group *group, int is_over)
     if (group->is_try && !is_over)
         hl_group_decide(group, hl_members_verdict(group, 0));
     else if (group->is_try) /* silence is no refusal: the group tries again while there is time */
-        hl_group_pause(group, 0, 2 * hl_members_rtt_us(group));
+        pause_for_round_trips(group, CALM_RTTS);
     else if (hl_member_has(arbiter(group)))
         ask_with_arbiter(group);
     else if (hl_inner_is_asking(arbiter(group)->lock) && hl_member_node(arbiter(group))->is_up)

@@ -110,6 +110,19 @@ GIVEN(where_the_first_master_ends_it_waits_at_the_second_at_once, quorum(s, 3))
     HOLDS(s, store_count(store_at(s, 1), "mutex_acquire") > before);
 }
 
+/* A master is connected during the race, and its first answer took 2.9 s, as with a loop that stood still: for so long a
+ * round trip counts. A quarter of the lease is 250 ms. */
+A_PLAY(after_a_lost_race_it_asks_again_soon_whatever_a_round_trip_took)
+{
+    fixture_masters(s, 3);
+    PLAN(s, .on = "TIME", .at = store_at(s, 2), .on_stream = -1, .fate.back_us = 2900000);
+    struct client *p = quorum(s, 3);
+    take_at(s, 1, 1, "another:1");
+    run_ms(s, 2800);
+    asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 1000));
+    TELLS_IN(s, 1000, "a:WAITING a:OK");
+}
+
 /* ---- refused ---- */
 
 HAVING(without_a_majority_it_is_UNREACHABLE_and_nothing_stays, handle_new(quorum(s, 5), "a", "stock", NULL))
