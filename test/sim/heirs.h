@@ -26,6 +26,7 @@ struct rest { /* the books of the judge */
     uint64_t more_us;           /* that is allowed: whoever owed a look was struck */
     uint64_t busy_us;           /* true time at which a try was last refused with reason */
     uint64_t dead_until_us;     /* then the belief of those that were killed is over */
+    uint64_t missed_at_us;      /* from then on a grant to one that was killed is a mistake */
     int had_window[HEIRS_CLIENTS_MAX]; /* in this rest, while it was struck, and it has not asked since */
     struct { uint64_t hash, ticket; } book[HEIRS_BOOK]; /* tickets, by id */
     uint64_t stray_us[HEIRS_CLIENTS_MAX]; /* true time at which a client had no more places than handles that wait, last */

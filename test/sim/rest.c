@@ -101,9 +101,8 @@ static void note_holder(struct heirs *heirs, struct crowd_client *by)
     if (!*holder || strcmp(holder, heirs_other) == 0)
         return;
     if (!rest->owner) {
-        for (unsigned i = 0; i < heirs->crowd.clients_count; i++) /* what it had sent may run a message later, and a poller is missed later */
-            if (!heirs->crowd.clients[i].client && heirs->crowd.clients[i].died_us + (heirs->polls[i] ? SETTLED_US : 0) + DEAD_US > now_us(heirs))
-                return;
+        if (rest->missed_at_us > now_us(heirs))
+            return;
         sim_violate(&heirs->crowd.world, "I21", "%s was killed, and gets the name", holder);
     } else if (crowd_is_stopped(rest->owner) && rest->owner->stopped_at_us + OVERDUE_US < now_us(heirs)) {
         sim_violate(&heirs->crowd.world, "I21", "%s is stopped, every heartbeat that it promised is overdue, and it gets the name", holder);
@@ -183,12 +182,18 @@ void rest_refused(struct heirs *heirs, const struct crowd_handle *handle)
                 (unsigned long long)(now_us(heirs) - heirs->rest.busy_us), *heirs->rest.holder ? heirs->rest.holder : "free");
 }
 
+/* The client may be opened again at once, and as one that does not poll: so it is noted here when its death can be seen
+ * at the store. What it had sent may run a message later, and a poller is missed only when its next poll is due. */
 void rest_kills(struct heirs *heirs, const struct crowd_client *client)
 {
+    struct rest *rest = &heirs->rest;
+    uint64_t missed_at_us = now_us(heirs) + (heirs->polls[client->index] ? SETTLED_US : 0) + DEAD_US;
+    if (missed_at_us > rest->missed_at_us)
+        rest->missed_at_us = missed_at_us;
     for (unsigned i = 0; i < heirs->crowd.handles_count; i++) {
         const struct crowd_handle *handle = &heirs->crowd.handles[i];
         uint64_t left_us = handle->client == client && handle->lock ? 1000 * (uint64_t)hilock_lock_remaining_ms(handle->lock) : 0;
-        if (left_us && now_us(heirs) + left_us + left_us / 50 + MARGIN_US > heirs->rest.dead_until_us)
-            heirs->rest.dead_until_us = now_us(heirs) + left_us + left_us / 50 + MARGIN_US;
+        if (left_us && now_us(heirs) + left_us + left_us / 50 + MARGIN_US > rest->dead_until_us)
+            rest->dead_until_us = now_us(heirs) + left_us + left_us / 50 + MARGIN_US;
     }
 }
