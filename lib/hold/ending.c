@@ -121,8 +121,8 @@ static void report_settled(struct hl_hold *hold, enum hl_end end)
     hl_notice_post(hl_hold_core(hold), &hold->notice, REPORT_SETTLED);
 }
 
-/* Until an unanswered acquire can no longer execute, it may make a hold at the store that no client has a record of
- * (R3). */
+/* Notes until when the unanswered request of this hold may still execute. Until then the record is kept: an acquire may
+ * make a hold at the store, and only this record leads to its release (R3). */
 void hl_ending_mark_request_unanswered(struct hl_hold *hold)
 {
     uint64_t may_run_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
@@ -311,9 +311,10 @@ static void on_release_reply(struct hl_hold *hold, const struct hl_reply *reply)
     struct hl_response said = hl_hold_read(hold, reply);
     struct hl_text why;
     hl_recheck_read_answer(hold, &said);
-    /* A release has a second command, which leaves the queue alone (enum hl_stage). While a hash slot is moving it is
-     * sent for now: after its NO the id may still be in the queue. If the key of the queue has another type it is sent
-     * for good: then there is no queue that the id could be in. */
+    /* If a release is answered HL_AGAIN, a second command is sent in its place, which does not touch the queue (enum
+     * hl_stage). While a hash slot is moving that is not enough: after its NO the id may still be in the queue, so the
+     * first command must follow later. If the key of the queue has another type it is enough, because there is no
+     * queue that the id could be in. */
     int is_half_released = hold->stage == STAGE_SECOND_FOR_NOW && said.result == HL_NO;
     hold->stage = said.result != HL_AGAIN ? STAGE_FIRST : said.is_for_now ? STAGE_SECOND_FOR_NOW : STAGE_SECOND;
     if (said.result == HL_FAULT) {

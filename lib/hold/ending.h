@@ -32,8 +32,9 @@ void hl_ending_begin_release(struct hl_hold *hold, struct hl_hold *carried, hilo
 void hl_ending_do_next_step(struct hl_hold *hold);
 /* An acquire of this hold has no answer, or none yet: its id counts as being at the store. */
 void hl_ending_mark_acquire_unanswered(struct hl_hold *hold);
-/* An acquire, or a renewal that shortens, has no answer: sets may_run_until_us, until when it may still execute. The
- * function above includes this one; call this one alone if the hold is OURS. */
+/* An acquire has no answer, or a renewal that shortens the lease (hold/shortening.h) has none: notes until when that
+ * request may still execute (may_run_until_us). The function above does this, too, and marks the id as MAYBE; so call
+ * this one if the hold is known to be OURS. */
 void hl_ending_mark_request_unanswered(struct hl_hold *hold);
 /* The hold is ENDING: handles the answer to an acquire or a renewal that was sent before. */
 void hl_ending_on_earlier_answer(struct hl_hold *hold, const struct hl_answer *answer);

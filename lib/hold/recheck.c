@@ -18,7 +18,8 @@ struct hl_recheck {
     LIST_ENTRY(hl_recheck) entry;
     uint64_t id;
     struct hl_lapsed lapsed;    /* the grant whose window is awaited, and then those that earlier rechecks found lapsed,
-                                   the newest first. Empty: the name was left to other programs */
+                                   the newest first. Empty: no grant was made, and the end of a pause is
+                                   awaited for which the name was left to other programs */
     int must_repeat;            /* another recheck follows when the one under way is answered */
 };
 

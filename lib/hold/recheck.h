@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* recheck - checks at the store whether a grant was used. A release, a heartbeat or a try of
  * this client may make a waiter the holder for the length of a window. If the client of that waiter is dead or stands
- * still, the window ends unused: the grant has lapsed. The name is free then, and nobody would notice before the next
+ * still, the window ends unused: the grant has lapsed. Nobody would notice that the name is free before the next
  * heartbeat in the queue. Therefore the client that made the grant sends another release when the window is over: the
  * recheck, with a fresh id that is not at the store. If the name is free, the store grants it to the next waiter that
  * is ready, and removes the places of the client that let its grant lapse.
@@ -14,8 +14,10 @@
  * A name has at most one recheck, for the latest such grant; the earlier grants were over before that one was made. At
  * the store a grant lasts a little longer than the window on which its client relies. The recheck comes in this last
  * moment: it finds the unused grant still there and treats it as lapsed. So no client can take the name before the
- * recheck, and thereby hide whose grant lapsed (wire/lapsed.lua). The recheck names all clients whose grants lapsed one
- * after the other, because the places of two stopped clients may alternate in the queue.
+ * recheck, and thereby hide whose grant lapsed (wire/lapsed.lua). The places of two stopped clients may alternate in
+ * the queue. If the recheck named only the client whose grant lapsed last, each of them would get the name again in
+ * turn. So it names all clients whose grants have lapsed since the name was last used.
+ *
  * Invariants: the id of a recheck is used for nothing else, so a recheck ends no hold and no place. A recheck without
  * an answer is not repeated: when the link is back, every waiter sends a request. Without memory there is no recheck,
  * and a heartbeat finds the free name. */
@@ -25,8 +27,8 @@
 #include "hold/hold.h"
 
 int hl_rechecks_init(struct hl_core *core); /* returns -1 without memory */
-/* Reads from an answer to a request of this hold what stands there beside the result: the server's clock, the places
- * that the store removed from the queue, and a grant that the request made. */
+/* Takes the server's clock, the places that the store removed from the queue, and the grant that the request made, if
+ * it made one, from an answer to a request of this hold. */
 void hl_recheck_read_answer(struct hl_hold *hold, const struct hl_response *said);
 /* the name may be free: sends a recheck at once */
 void hl_recheck_now(struct hl_core *core, struct hl_name *name, struct hl_terms *terms);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* watchdog - see watchdog.h. The state of the hold decides what the alarm does next: due_us is the time of the next
+/* watchdog - see watchdog.h. The state of the hold decides what the alarm does next: due_at_us is the time of the next
  * renewal or retry, unless the deadline or hold_max_ms comes first. */
 #include "hold/watchdog.h"
 
@@ -318,9 +318,10 @@ static void on_renewed(struct hl_hold *hold, const struct hl_response *said)
         trace_anomaly(hold, found_us, hl_words_lease_shorter);
     }
     raise_deadline(hold, hl_lease_deadline_us(from_us, (uint64_t)hold->asked_ms * 1000));
-    if (is_lease_too_long && !hold->is_lease_too_long) /* reported once, until a lease is not too long */
+    /* reported once, and again only after a lease of the right length */
+    if (is_lease_too_long && !hold->is_lease_too_long)
         trace_anomaly(hold, found_us, hl_words_lease_longer);
-    /* samples the server's clock: a renewal that shortens needs that */
+    /* A later renewal may shorten this lease (hold/shortening.h), and needs the server's time for that: ask for it. */
     if (is_lease_too_long)
         hl_node_probe(hl_node_parent(hold->request.node));
     int is_new = is_lease_too_long && !hold->is_lease_too_long;

@@ -6,8 +6,8 @@
  *   accepted  --a renewal is sent-->  sent  --answer or timeout-->  decided  --reported-->  freed
  *       `----------------------- the hold ends --------------------> LOST
  *
- * A round is one renewal; it asks for the longest lease of all pending extends. An extend that is accepted after a
- * renewal was sent waits for the next round, which follows at once.
+ * The drawing shows the life of an extend. A round is one renewal; it asks for the longest lease of all pending
+ * extends. An extend that is accepted after a renewal was sent waits for the next round, which follows at once.
  *
  * Invariants:
  *  - An answer moves the deadline to the time that it proves, which counts from the send of its request (R1).
@@ -61,7 +61,7 @@ void hl_watchdog_on_stale_answer(struct hl_hold *hold, int is_ours);
  * NO_MEMORY. */
 hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                                  hilock_result_fn *on_result, void *user);
-/* The same for a downgrade of a handle whose hold has its name alone. */
+/* The same for a downgrade of a handle whose hold shares its name with nobody. */
 hilock_status hl_watchdog_downgrade(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
                                     void *user);
 /* A renewal is about to be sent. Returns the lease that this renewal asks for. */

@@ -374,8 +374,8 @@ static void subscribe_to(struct hl_line *line, struct hl_listener **listener, co
 }
 
 /* Unsubscribes. Each release counts the listeners of the unlock channel. If there are more than those of the releasing
- * client, the release supposes another program, and leaves the name free for a short pause. So a listener that we do
- * not need would cost all clients that pause. */
+ * client, the script assumes that another program listens, and leaves the name free for a short pause. So a listener
+ * that we do not need would cost all clients that pause. */
 void hl_line_stop_listening(struct hl_line *line)
 {
     hl_listener_close(line->unlock_listener);

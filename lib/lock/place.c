@@ -13,12 +13,12 @@
 
 /* When the holder's lease ends, the nearest NEAR_MAX waiters poll first, STEP_US apart. */
 enum { STEP_US = 10000, NEAR_MAX = 8 };
-/* If the holder has no more time than LEFT_TO_OTHERS_MS, the name is left to other programs for a moment. Then the
- * waiter at position 1 polls again after EARLY_POLL_US, or up to twice that. */
+/* An answer by which the name is held for LEFT_TO_OTHERS_MS more at most shows that a release has left the name to
+ * other programs for a moment. Then the waiter at position 1 polls again after EARLY_POLL_US, or up to twice that. */
 enum { LEFT_TO_OTHERS_MS = 5, EARLY_POLL_US = 1000 };
-/* If the holder's release may wake no waiter, the waiter at position 1 polls after SILENT_POLL_US, and each further
- * time after twice as long, doubled SILENT_POLLS_MAX times at most. While another program holds the name, the waiter at
- * position 2 polls after SECOND_WAITER_POLL_US, in case the first one is dead. */
+/* If the holder is a program whose release possibly wakes nobody, the waiter at position 1 polls after SILENT_POLL_US,
+ * and each further time after twice as long, doubled SILENT_POLLS_MAX times at most. While another program holds the
+ * name, the waiter at position 2 polls after SECOND_WAITER_POLL_US, in case the first one is dead. */
 enum { SILENT_POLL_US = 5000, SILENT_POLLS_MAX = 4, SECOND_WAITER_POLL_US = 3000000 };
 /* The waiter at position 1 promises a heartbeat within HL_PROMISE_MIN_MS while this client waits for up to
  * PROMISE_NAMES names. For more names the time grows in proportion, so that many names cost no more requests. */
@@ -290,19 +290,19 @@ static uint64_t heartbeat_us(struct hl_core *core, const struct hl_queue_place *
     uint64_t tenth_us = (uint64_t)place->promise_ms * 100;
     uint64_t sent_us = place->sent_us[place->number % HL_PLACE_SENDS];
     uint64_t before_us = place->sent_us[(place->number + 1) % HL_PLACE_SENDS];
-    int is_early = !before_us || sent_us - before_us < 5 * tenth_us; /* news made it send the request, and perhaps
-                                                                        many others as well */
+    /* The latest request was not due yet. Some news made this waiter send it, and perhaps many others as well. */
+    int is_early = !before_us || sent_us - before_us < 5 * tenth_us;
     int is_wide = is_early && core->locks->lines > PROMISE_NAMES;
     uint64_t after_us = is_wide ? tenth_us + hl_random_below(&core->host.random, 8 * tenth_us)
                                 : 8 * tenth_us + hl_random_below(&core->host.random, tenth_us);
     return hl_left_us(sent_us + after_us, hl_now_us(&core->host));
 }
 
-/* No push can find this waiter. Returns how long it sleeps until its next poll. Behind position 1 it sleeps for half of
- * the time until it will be there at the pace that it has seen; so the further back it stands, the less often it polls.
- * At position 1 it polls in short steps, so that it finds the name free soon: the name stays idle for a sixteenth of
- * its wait there at most. It also polls at least twice in its window, because nobody tells it that it was granted the
- * name. */
+/* No push can find this waiter. Returns how long it sleeps until its next poll. Behind position 1 it estimates from
+ * the pace of the queue so far when it will be at position 1, and sleeps for half of that time; so the further back it
+ * stands, the less often it polls. At position 1 a step is a sixteenth of the time that the waiter has spent at
+ * position 1, so that a free name does not stay idle for longer than that. It also polls at least twice in its window,
+ * because nobody tells it that it was granted the name. */
 static uint64_t poll_us(struct hl_core *core, const struct hl_queue_place *place)
 {
     const struct hl_terms *terms = place->acquire->lock->terms;

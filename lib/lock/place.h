@@ -42,7 +42,7 @@ struct hl_queue_place {
                                         place, so its waiter polls */
     uint8_t holder_grants_next;      /* the release of the present holder makes the next waiter the holder */
     uint8_t early_polls;             /* how many times in a row the waiter polled early, because the holder is
-                                        another program whose release may wake no waiter */
+                                        another program whose release possibly wakes nobody */
     uint8_t is_ticket_request_time;  /* The store made the ticket when it executed the first request of this id. A
                                         ticket is the server's time, so it tells when that was. */
 };
@@ -67,8 +67,8 @@ void hl_place_begin(struct hl_core *core, struct hl_queue_place *place);
 void hl_place_add_params(struct hl_hold *hold, struct hl_acquire_params *params);
 /* the store answered that the name is held: takes over the position and the ticket from that answer */
 void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *said);
-/* Returns how long the waiter may sleep until its next request. While the holder is another program whose release may
- * wake no waiter, the time grows with each early poll. */
+/* Returns how long the waiter may sleep until its next request. While the holder is another program whose release
+ * possibly wakes nobody, the time grows with each early poll. */
 uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said);
 
 /* returns how long a waiter sleeps until it polls a name that is left to other programs for a moment */

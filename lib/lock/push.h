@@ -9,10 +9,11 @@
  *
  * Invariants. The deadline of a pushed grant is the sum of three times, minus a margin (R1): when this client sent the
  * request whose number the grant carries; how long the server measured from that request to the grant; and the window.
- * It never counts from the arrival of the push. A push is used only if that request went over links that are still up,
- * to the node that pushed; otherwise a heartbeat must confirm the grant. The answer to a heartbeat that the store
- * executed before the grant cannot end the hold. An answer "granted" with another token does: the pushed grant had
- * lapsed, and the heartbeat took the lock anew. */
+ * It never counts from the arrival of the push. A push is used only if both links of the node that pushed, that of
+ * commands and that of subscriptions, have been up since that request; otherwise a heartbeat must confirm the grant. An
+ * answer to a heartbeat that the store executed before the grant changes nothing for the hold. But if a heartbeat is
+ * answered "granted" with another token, the hold ends: the pushed grant had lapsed, and the heartbeat took the lock
+ * anew. */
 #ifndef HL_LOCK_PUSH_H
 #define HL_LOCK_PUSH_H
 

@@ -85,9 +85,9 @@ void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acq
 }
 
 /* The release of this hold can carry the acquire of the handle at the head of the line (hold/carried.h). Returns the
- * hold of that handle; NULL: the release carries nothing. A release carries no acquire whose grant replicas must
- * confirm, because such requests use another link. It carries no acquire of a member of a quorum either, because the
- * group decides when each master gets its request. */
+ * hold of that handle; NULL: the release carries nothing. A release does not carry an acquire if replicas have to
+ * confirm the grant, because such requests use another link. It carries no acquire of a member of a quorum either,
+ * because the group decides when each master gets its request. */
 static struct hl_hold *next_to_carry(struct hl_core *core, const struct hl_hold *hold)
 {
     struct hl_acquire *acquire = hl_line_next(hold->name);

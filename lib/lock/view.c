@@ -9,12 +9,13 @@
 
 enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5 };
 enum { ANSWER_IS_LATE_US = 200000 };     /* a request without an answer for longer counts as unreachable */
-/* After a release that woke no waiter was seen, further ones are expected for so long. */
+/* When the client has seen that a release woke nobody, it expects more such releases for this time. */
 enum { SILENT_RELEASES_US = 60000000 };
 
-/* The release of another program may wake no waiter of ours, if Redisson's fair lock has waiters of its own. The same
- * is assumed if two answers in a row name two different holders, both of other programs, and no message came between
- * the answers (news clears is_held_by_other_program). */
+/* The release of another program possibly wakes none of our waiters, if Redisson's fair lock has waiters of its own.
+ * If two answers in a row name two different holders, both of other programs, and no message came between the answers,
+ * then such a release has just been seen. (A message clears is_held_by_other_program, so after a message this is not
+ * concluded.) */
 void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_line *line = acquire->lock->name->line;
@@ -124,11 +125,13 @@ uint64_t hl_view_poll_us(struct hl_core *core, const struct hl_terms *terms)
 }
 
 /* Returns how long a waiter without a place sleeps after the latest answer.
- * If the name is held: until the holder's lease ends at the server (the last millisecond is still the holder's), or the
- * next poll. If a message wakes the waiter, that poll is a rare safety poll, for locks of other kinds, which exclude us
- * on this name and publish nothing here. A waiter also polls if the server refuses its subscription, and if its kind
- * has a queue but it has no place, because a release that grants the name to the next waiter sends it no message.
- * Under the restart guard: until the guard is over. After another fault: for a pause that doubles with each fault. */
+ * - If the name is held: until the holder's lease ends at the server (the last millisecond is still the holder's), or
+ *   the next poll. A waiter that is subscribed to messages polls rarely, only because of locks of other kinds, which
+ *   exclude us on this name and publish nothing here. A waiter polls more often if the server refuses its subscription,
+ *   and if its kind has a queue but it has no place, because a release that grants the name to the next waiter sends it
+ *   no message.
+ * - While the restart guard of the node forbids grants (option restart_guard_ms): until the guard is over.
+ * - After another fault: for a pause that doubles with each fault. */
 uint64_t hl_view_sleep_us(struct hl_core *core, const struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;

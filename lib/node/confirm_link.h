@@ -36,9 +36,9 @@ void hl_confirm_link_on_reply(struct hl_node *link);
 /* Closes the third link if it is idle and was not used for unused_us. */
 void hl_confirm_link_rest(struct hl_node *node, uint64_t unused_us);
 
-/* Makes a request that wrote, and that was just answered over a third link, wait for the confirmation of that write.
- * Its `done` runs once more, when `replicas` replicas have the write or timeout_ms are over. The answer that `done`
- * gets is that to WAIT: how many replicas have the write. */
+/* Call this in the `done` of a request that has written and was answered over a third link. The request then waits for
+ * the confirmation of that write: its `done` runs once more, when `replicas` replicas have the write or timeout_ms are
+ * over. The answer that `done` gets is that to WAIT: how many replicas have the write. */
 void hl_confirm_link_ask(struct hl_request *request, unsigned replicas, uint32_t timeout_ms);
 
 #endif

@@ -31,7 +31,7 @@ struct sentinel {
     struct deployment *deployment;
     int is_second_half;          /* the epoch has been read, and the address is asked for */
     uint64_t epoch;              /* its config-epoch; 0: there was no failover yet */
-    struct hl_address address;   /* the master's address by this link; port 0: unknown */
+    struct hl_address address;   /* the master's address, as given over the present link; port 0: unknown */
     uint64_t answered_at_us;     /* when the sentinel last gave the address */
     const char *stranger;        /* our text about the stranger at its address; NULL: there is no stranger */
     int is_unusable;             /* the sentinel gave no address, or could not be reached */
@@ -122,9 +122,10 @@ static void follow(struct deployment *deployment, const struct hl_address *to)
     watch(deployment);
 }
 
-/* Returns 1 if the sentinels were set up from scratch: more than half of them answer, and none has an epoch as high as
- * ours. Just after a switch that is normal, because one sentinel reports it first; so only answers after HEARD_US
- * count. */
+/* Returns 1 if the sentinels were set up from scratch: none that answers has an epoch as high as ours, and more than
+ * half of them have answered with a lower one. Just after a switch the other sentinels still have a lower epoch than
+ * the one that reported the switch, and that one may have become silent since. So only answers that came HEARD_US
+ * after our epoch count. */
 static int are_set_up_anew(const struct deployment *deployment)
 {
     uint64_t since_us = deployment->epoch_since_us + HEARD_US;
@@ -138,10 +139,11 @@ static int are_set_up_anew(const struct deployment *deployment)
     return lower > deployment->count / 2;
 }
 
-/* Returns 1 if the sentinel must not be followed now, because it names another master without a failover: it has
- * another address of the same server, or was set up by hand. Such a sentinel is followed only if most sentinels agree,
- * or if the master is away. In the second case there is a pause before the next change, because the other sentinels
- * still name the other address. */
+/* Returns 1 if the sentinel must not be followed now, because it names another address than we know, and there was no
+ * failover. Perhaps that is another address of the same server, or the sentinel was set up by hand. Such a sentinel is
+ * followed only if most sentinels agree, or if the master is away. After a change because the master was away the next
+ * change has to wait for SEEK_US: the other sentinels still name the address before, and would lead us back to it at
+ * once. */
 static int is_disputed(const struct sentinel *sentinel)
 {
     const struct deployment *deployment = sentinel->deployment;
@@ -157,8 +159,9 @@ static int is_disputed(const struct sentinel *sentinel)
 static void believe(const struct sentinel *sentinel)
 {
     struct deployment *deployment = sentinel->deployment;
-    /* A newer epoch means another master, even at the known address. That server was a replica in between, and has the
-     * keys of the master that replaced it, which may lack its last writes. */
+    /* A newer epoch means another master, even at the known address. The server there was replaced for a while, and
+     * was a replica. So it has the keys of the master that replaced it, and these may lack the last writes from before
+     * that. */
     int is_newer = sentinel->epoch > deployment->epoch;
     int is_old = sentinel->epoch < deployment->epoch && !are_set_up_anew(deployment);
     int is_stale = is_old || (!is_newer && is_disputed(sentinel));

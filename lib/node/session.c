@@ -117,8 +117,9 @@ static void on_up(void *arg)
     greet_next(session);
 }
 
-/* Reduces an error that answers AUTH to its code word and known phrases. Servers, and above all proxies, repeat text
- * that they do not understand, changed or cut, and that could be the password. */
+/* Reduces an error that answers AUTH to its code word and known phrases. Servers, and above all proxies, quote text
+ * that they do not understand. That could be the password, and because they may change or cut it, it cannot be found
+ * and hidden. */
 static struct hl_reply known_words(const struct hl_reply *error, struct hl_text *words)
 {
     static const char *const known[] = {"unknown command", "without any password configured", "no password is set",

@@ -36,7 +36,8 @@ struct hl_listener {
     struct hl_channel *channel;
     hl_channel_fn *on_event;
     void *arg;
-    int may_rest; /* set by the owner: this listener does not keep the link; a new link subscribes its channel again */
+    int may_rest; /* set by the owner: the link may be closed although this listener is there. A new link subscribes the
+                     channel again */
 };
 
 struct hl_subscriptions { /* all channels of one node, and the one link that they use */
