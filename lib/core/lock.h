@@ -34,6 +34,7 @@ struct hilock_lock {
     struct hl_name *name;
     struct hl_acquire *acquire; /* while WAITING */
     struct hl_hold *hold;       /* while HELD */
+    TAILQ_ENTRY(hilock_lock) by_hold; /* links the handle into hold->handles, of the hold that it has or asks with */
 };
 
 TAILQ_HEAD(hl_extends, hl_extend);

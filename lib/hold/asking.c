@@ -254,7 +254,7 @@ uint64_t hl_asking_new_id(const struct hilock_lock *lock)
 void hl_asking_begin(struct hl_hold *hold)
 {
     if (!hold->id)
-        hold->id = hl_asking_new_id(hold->lock);
+        hold->id = hl_asking_new_id(hl_hold_handle(hold));
     hold->state = HOLD_ASKING;
     if (hold->kept != KEPT_OURS && !hl_request_is_busy(&hold->request))
         send_acquire(hold, STAGE_FIRST);

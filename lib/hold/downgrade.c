@@ -27,8 +27,9 @@ static void use_terms(struct hl_hold *hold, struct hl_terms *terms)
 
 void hl_downgrade_revert(struct hl_hold *hold)
 {
-    hold->lock->terms->refs++;
-    use_terms(hold, hold->lock->terms);
+    struct hl_terms *terms = hl_hold_handle(hold)->terms; /* it has its name alone, so it has one handle */
+    terms->refs++;
+    use_terms(hold, terms);
     hold->downgrade = DOWNGRADE_NONE;
 }
 

@@ -77,11 +77,10 @@ static void wake_siblings(struct hl_hold *hold)
 
 void hl_ending_free_if_done(struct hl_hold *hold)
 {
-    struct hilock_lock *lock = hold->lock;
     if (!hl_hold_is_empty(hold) || hold->notice.pending)
         return;
-    if (lock && !hl_hold_is_with_user(hold))
-        hl_lock_unref(lock);
+    if (hold->ending.caller.lock)
+        hl_lock_unref(hold->ending.caller.lock);
     hl_hold_free(hold);
 }
 
@@ -92,7 +91,7 @@ void hl_ending_answer_user(struct hl_hold *hold, hilock_status status)
     hold->end = status == HILOCK_OK ? END_ANSWERED_OK
                 : status == HILOCK_LOST ? END_ANSWERED_LOST : END_ANSWERED_UNKNOWN;
     hl_terms_trace(hold->terms, HL_RELEASE_ANSWERED, &(struct hl_fact){.name = hold->name->bytes, .status = status});
-    if (hold->ending.on_result)
+    if (hold->ending.caller.lock)
         hl_notice_post(hl_hold_core(hold), &hold->notice, REPORT_RELEASED);
 }
 
@@ -113,7 +112,7 @@ static void trace_settled(const struct hl_hold *hold)
 
 static void report_settled(struct hl_hold *hold, enum hl_end end)
 {
-    if (!hold->ending.on_result || hold->end != END_ANSWERED_UNKNOWN)
+    if (!hold->ending.caller.lock || hold->end != END_ANSWERED_UNKNOWN)
         return;
     hold->end = (uint8_t)end;
     if (!hl_terms_are_internal(hold->terms))
@@ -185,8 +184,7 @@ static void do_next_step(struct hl_hold *hold, uint64_t at_us)
 
 void hl_ending_do_next_step(struct hl_hold *hold) { do_next_step(hold, now_us(hold)); }
 
-static void begin(struct hl_hold *hold, enum hl_end end, struct hl_hold *carried, hilock_result_fn *on_result,
-                  void *user)
+static void begin(struct hl_hold *hold, enum hl_end end, struct hl_hold *carried, struct hl_caller caller)
 {
     struct hl_core *core = hl_hold_core(hold);
     struct hl_name *name = hold->name;
@@ -195,12 +193,10 @@ static void begin(struct hl_hold *hold, enum hl_end end, struct hl_hold *carried
         LIST_REMOVE(hold, held.entry);
     hold->state = HOLD_ENDING;
     hold->end = (uint8_t)end;
-    hold->ending.on_result = on_result;
-    hold->ending.user = user;
+    hold->ending.caller = caller;
     hold->ending.carried = carried;
     core->holds->undoing += end == END_UNREPORTED;
-    if (hl_hold_is_with_user(hold))
-        hl_validity_follow(hold->lock);
+    hl_validity_follow_all(hold);
     hold->since_us = now_us(hold);
     if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE)
         hl_hold_mark_unsent(hold);
@@ -213,13 +209,13 @@ static void begin(struct hl_hold *hold, enum hl_end end, struct hl_hold *carried
     do_next_step(hold, hold->since_us);
 }
 
-void hl_ending_begin(struct hl_hold *hold, enum hl_end end) { begin(hold, end, NULL, NULL, NULL); }
+void hl_ending_begin(struct hl_hold *hold, enum hl_end end) { begin(hold, end, NULL, (struct hl_caller){0}); }
 
-void hl_ending_begin_release(struct hl_hold *hold, struct hl_hold *carried, hilock_result_fn *on_result, void *user)
+void hl_ending_begin_release(struct hl_hold *hold, struct hl_hold *carried, struct hl_caller caller)
 {
     if (carried)
         hl_carried_attach(carried);
-    begin(hold, END_RELEASED, carried, on_result, user);
+    begin(hold, END_RELEASED, carried, caller);
 }
 
 int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_parts entry,

@@ -25,8 +25,8 @@ int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, u
 /* Ends a hold in any state but ENDING. If nothing of it is at the store, the hold is freed at once. */
 void hl_ending_begin(struct hl_hold *hold, enum hl_end end);
 /* The same for a HELD hold that its user released. carried: the hold whose acquire the release carries (carried.h);
- * NULL: none. on_result NULL: the user is told nothing. */
-void hl_ending_begin_release(struct hl_hold *hold, struct hl_hold *carried, hilock_result_fn *on_result, void *user);
+ * NULL: none. */
+void hl_ending_begin_release(struct hl_hold *hold, struct hl_hold *carried, struct hl_caller caller);
 /* Does what is due now: answers the user UNKNOWN, sends the release, or frees the hold. Call this after an alarm, and
  * when the loss has been reported, because the release waits for that. */
 void hl_ending_do_next_step(struct hl_hold *hold);

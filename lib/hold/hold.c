@@ -28,8 +28,8 @@ struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock
 void hl_hold_free(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
-    /* A hold is freed only without a request under way; a teardown forgets the requests first. */
-    HL_REQUIRE(!hl_request_is_busy(&hold->request));
+    /* A hold is freed only without a request under way and without a handle; a teardown forgets both first. */
+    HL_REQUIRE(!hl_request_is_busy(&hold->request) && !hl_hold_handle(hold));
     hl_name_unref(core, &core->host.memory, hold->name);
     hl_notice_cancel(core, &hold->notice);
     TAILQ_REMOVE(&core->holds->live, hold, live);
@@ -67,7 +67,15 @@ struct hl_hold *hl_hold_find(const struct hl_name *name, uint64_t id)
     return NULL;
 }
 
-int hl_hold_is_with_user(const struct hl_hold *hold) { return hold->lock && hold->lock->hold == hold; }
+void hl_hold_join(struct hl_hold *hold, struct hilock_lock *lock) { TAILQ_INSERT_TAIL(&hold->handles, lock, by_hold); }
+
+void hl_hold_leave(struct hl_hold *hold, struct hilock_lock *lock) { TAILQ_REMOVE(&hold->handles, lock, by_hold); }
+
+int hl_hold_is_with_user(const struct hl_hold *hold)
+{
+    const struct hilock_lock *lock = hl_hold_handle(hold);
+    return lock && lock->hold == hold;
+}
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold) { return hold->kept == KEPT_OURS ? hold->deadline_us : 0; }
 

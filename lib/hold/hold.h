@@ -69,6 +69,12 @@ struct hl_entry_parts {
 /* NONE: no request has written an entry yet. POLLS: the waiter polls. PLAIN, SHARDED: the kind of its grant channel */
 enum hl_entry_channel { ENTRY_NONE, ENTRY_POLLS, ENTRY_PLAIN, ENTRY_SHARDED };
 
+struct hl_caller { /* the release call of a user, as the hold that it ended keeps it */
+    struct hilock_lock *lock;    /* the handle of the call, referenced; NULL: nobody is told */
+    hilock_result_fn *on_result; /* not NULL if there is a handle */
+    void *user;
+};
+
 struct hl_hold {
     struct hl_notice notice;     /* the pending reports are the REPORT_ bits above */
     struct hl_request request;   /* the only request: a hold sends one at a time */
@@ -77,9 +83,8 @@ struct hl_hold {
     uint64_t token;              /* the fencing token of the grant; valid while OURS */
     uint64_t deadline_us;        /* while OURS: from this moment on the client no longer counts the hold as its own */
     struct hl_terms *terms;
-    struct hilock_lock *lock;    /* The handle that acquires or holds. While ENDING: the handle to call back, or
-                                    NULL. An ENDING hold owns a reference to that handle, except while its loss is
-                                    still to be reported. */
+    TAILQ_HEAD(, hilock_lock) handles; /* the handle that asks with this hold, or that counts on it. While ENDING: the
+                                          one whose loss is still to be reported */
     uint64_t id;
     uint64_t since_us;           /* HELD: when the present tenure began; ENDING: when the ending began, or when a grant
                                     or a renewal was answered that late */
@@ -93,8 +98,7 @@ struct hl_hold {
                                           it no later */
         } held;
         struct { /* ENDING */
-            hilock_result_fn *on_result; /* the callback of the release; NULL: there is none */
-            void *user;                  /* the argument for on_result */
+            struct hl_caller caller;     /* who is told what became of the release */
             struct hl_hold *carried;     /* the hold whose acquire the release carries (carried.h); NULL: none */
         } ending;
     };
@@ -122,7 +126,7 @@ struct hl_hold {
     uint8_t is_shortening : 1;   /* a renewal that may shorten the lease at the store was sent (shortening.h), and is
                                     not known to be over. Without an answer it may execute until may_run_until_us */
 };
-_Static_assert(sizeof(struct hl_hold) <= 232 || sizeof(void *) != 8, "every lock that is held has a hold");
+_Static_assert(sizeof(struct hl_hold) <= 248 || sizeof(void *) != 8, "every lock that is held has a hold");
 
 enum hl_hold_what { /* what the owner of a hold is told: the folder above, for the acquire that the hold serves */
     HOLD_ASKS,         /* an acquire is about to be sent: the owner adds to `params` what makes it a heartbeat or a
@@ -160,6 +164,11 @@ void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX stops 
 /* Calls visit for each HELD hold. visit may end the hold that it is given. */
 void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
 
+/* From now on the handle asks with this hold, or counts on it. */
+void hl_hold_join(struct hl_hold *hold, struct hilock_lock *lock);
+void hl_hold_leave(struct hl_hold *hold, struct hilock_lock *lock); /* the contrary */
+/* returns the handle that asks with this hold, or that counts on it; NULL: the hold has none */
+static inline struct hilock_lock *hl_hold_handle(const struct hl_hold *hold) { return TAILQ_FIRST(&hold->handles); }
 /* 1: the user counts on this hold: its grant was reported, and its end was not. */
 int hl_hold_is_with_user(const struct hl_hold *hold);
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: the hold is not OURS */

@@ -10,7 +10,7 @@
 #ifndef HL_HOLD_VALIDITY_H
 #define HL_HOLD_VALIDITY_H
 
-#include "core/lock.h"
+#include "hold/hold.h"
 
 struct hilock_validity {
     atomic_uint refs; /* one for each reference of the user, and one of the handle until the hold ends */
@@ -27,6 +27,7 @@ struct hilock_validity *hl_validity_of(struct hilock_lock *lock);
 /* The deadline of this handle, which may be a member of a group, has moved, or its hold has ended: brings the validity
  * up to date. */
 void hl_validity_follow(const struct hilock_lock *lock);
+void hl_validity_follow_all(const struct hl_hold *hold); /* the same for the handles of this hold */
 /* The hold has ended: sets the validity to 0 for ever. A second call changes nothing. */
 void hl_validity_end(struct hilock_lock *lock);
 

@@ -15,15 +15,23 @@
 
 enum { MANY_HOLDS = 300 };
 
-/* Returns the first extend that is not decided yet, or NULL if there is none, or if extends must wait. A hold that was
- * released may still point to the handle that it calls back, but the extends of that handle belong to another hold. */
-static struct hl_extend *first_pending(const struct hl_hold *hold)
+/* Returns the extend of this hold that comes after that one. NULL: the first one; none. */
+static struct hl_extend *next_extend(const struct hl_hold *hold, const struct hl_extend *extend)
 {
-    int has_some = hl_hold_is_with_user(hold) && hold->lock->extras && !hl_shortening_may_run(hold);
-    struct hl_extend *extend = has_some ? TAILQ_FIRST(&hold->lock->extras->extends) : NULL;
-    while (extend && extend->call.notice.pending)
-        extend = TAILQ_NEXT(extend, entry);
-    return extend;
+    const struct hilock_lock *lock = extend ? TAILQ_NEXT(extend->call.lock, by_hold) : hl_hold_handle(hold);
+    struct hl_extend *next = extend ? TAILQ_NEXT(extend, entry) : NULL;
+    for (; !next && lock; lock = TAILQ_NEXT(lock, by_hold))
+        next = lock->extras ? TAILQ_FIRST(&lock->extras->extends) : NULL;
+    return next;
+}
+
+/* The same, of those that are not decided yet. Returns NULL as well if extends must wait. */
+static struct hl_extend *next_pending(const struct hl_hold *hold, const struct hl_extend *extend)
+{
+    struct hl_extend *next = hl_shortening_may_run(hold) ? NULL : next_extend(hold, extend);
+    while (next && next->call.notice.pending)
+        next = next_extend(hold, next);
+    return next;
 }
 
 /* If the hold is renewed, the renewal asks for the lease of its terms at least. If the hold is not renewed, and is only
@@ -33,8 +41,8 @@ uint32_t hl_watchdog_begin_round(struct hl_hold *hold)
 {
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), lease_us, extended_until_us;
     uint32_t longest_ms = hold->terms->is_renewed ? hold->terms->lease_ms : 0;
-    struct hl_extend *first = first_pending(hold);
-    for (struct hl_extend *extend = first; extend; extend = TAILQ_NEXT(extend, entry)) {
+    struct hl_extend *first = next_pending(hold, NULL);
+    for (struct hl_extend *extend = first; extend; extend = next_pending(hold, extend)) {
         extend->attempts++;
         longest_ms = extend->lease_ms > longest_ms ? extend->lease_ms : longest_ms;
     }
@@ -64,7 +72,7 @@ static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status
  * round. */
 static void answer_extends(struct hl_hold *hold, hilock_status status, const char *why)
 {
-    for (struct hl_extend *extend = first_pending(hold); extend; extend = TAILQ_NEXT(extend, entry)) {
+    for (struct hl_extend *extend = next_pending(hold, NULL); extend; extend = next_pending(hold, extend)) {
         hilock_status answer = status;
         if (extend->operation == HILOCK_OP_DOWNGRADE && status != HILOCK_OK)
             answer = hl_downgrade_on_refusal(hold, extend->attempts, status);
@@ -154,7 +162,7 @@ void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hiloc
     hold->reason = reason & 7u;
     hl_hold_loss_words(core, hold, &detail);
     hl_terms_trace(hold->terms, HL_HOLD_LOST,
-                   &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .reason = reason,
+                   &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .reason = reason,
                                      .detail = detail.bytes, .token = hl_hold_token(hold),
                                      .waited_us = hl_now_us(&core->host) - hold->since_us});
     /* pending reports about renewals would keep the hold from being freed */
@@ -240,7 +248,7 @@ static void on_failed(struct hl_hold *hold, const char *why)
         if (hold->failures < UINT8_MAX)
             hold->failures++;
         hl_trace(&core->host, HL_HOLD_RENEWAL_FAILED,
-                 &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .count = hold->failures,
+                 &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .count = hold->failures,
                                    .detail = why, .remaining_us = hl_left_us(hl_hold_deadline_us(hold), now_us)});
         if (hold->failures == 2 && hl_hold_is_with_user(hold) && hold->terms->is_renewed)
             hl_notice_post(core, &hold->notice, REPORT_RENEWAL_FAILED);
@@ -270,7 +278,7 @@ static void renew(struct hl_hold *hold)
 static void plan_next(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
-    if (first_pending(hold) && !is_renewing(hold))
+    if (next_pending(hold, NULL) && !is_renewing(hold))
         renew(hold);
     else if (!hold->terms->is_renewed)
         sleep_until(hold, UINT64_MAX);
@@ -288,7 +296,7 @@ static void raise_deadline(struct hl_hold *hold, uint64_t deadline_us)
     if (deadline_us > hold->deadline_us)
         hold->deadline_us = deadline_us;
     hold->window_ms = 0;
-    hl_validity_follow(hold->lock);
+    hl_validity_follow_all(hold);
 }
 
 static void trace_anomaly(const struct hl_hold *hold, uint64_t found_us,
@@ -327,7 +335,7 @@ static void on_renewed(struct hl_hold *hold, const struct hl_response *said)
     int is_new = is_lease_too_long && !hold->is_lease_too_long;
     hold->is_lease_too_long = is_lease_too_long != 0;
     hl_trace(&core->host, HL_HOLD_RENEWED,
-             &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .count = hold->failures,
+             &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .count = hold->failures,
                                .waited_us = hl_now_us(&core->host) - sent_us});
     if (hl_watchdog_is_failing(hold) && hl_hold_is_with_user(hold))
         hl_notice_post(core, &hold->notice, REPORT_RENEWED);

@@ -70,12 +70,12 @@ static void let_go(struct hl_acquire *acquire)
         trace_undone(acquire);
     acquire->state = ACQUIRE_DECIDED;
     acquire->hold = NULL;
+    if (hold)
+        hl_hold_leave(hold, acquire->lock);
     if (next)
         hl_tenure_hand_on(core, hold, next);
-    else if (hold) {
-        hold->lock = NULL;
+    else if (hold)
         hl_ending_begin(hold, END_UNREPORTED);
-    }
     hl_alarm_end(&core->locks->alarms, &acquire->alarm);
     hl_line_leave(acquire);
 }
@@ -119,7 +119,7 @@ static void give_hold_back(struct hl_acquire *acquire)
     struct hl_hold *hold = acquire->hold;
     hl_grant_channel_leave(acquire->place);
     acquire->hold = NULL;
-    hold->lock = NULL;
+    hl_hold_leave(hold, acquire->lock);
     hl_ending_begin(hold, END_UNCALLED);
 }
 
@@ -366,12 +366,10 @@ int hl_acquire_prepare(struct hl_acquire *acquire)
     int is_begun = acquire->hold && acquire->hold->id;
     int needs_place = !acquire->place && !is_begun && hl_place_is_wanted(acquire);
     int has_place = !needs_place || hl_place_new(core, acquire) == 0;
-    if (has_place && !acquire->hold)
-        acquire->hold = hl_hold_new(core, acquire->lock);
-    if (has_place && acquire->hold) {
-        acquire->hold->lock = acquire->lock;
+    if (has_place && !acquire->hold && (acquire->hold = hl_hold_new(core, acquire->lock)) != NULL)
+        hl_hold_join(acquire->hold, acquire->lock);
+    if (has_place && acquire->hold)
         return 1;
-    }
     hl_lines_retry_soon(core);
     acquire->state = ACQUIRE_STARVED;
     return 0;

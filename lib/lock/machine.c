@@ -22,11 +22,11 @@ static void on_hold_event(struct hl_hold *hold, const struct hl_hold_event *even
 {
     switch (event->what) {
     case HOLD_ASKS: hl_place_add_params(hold, event->params); break;
-    case HOLD_ANSWERED: hl_acquire_answered(hold->lock->acquire, event->said); break;
+    case HOLD_ANSWERED: hl_acquire_answered(hl_hold_handle(hold)->acquire, event->said); break;
     case HOLD_STALE_ANSWER: hl_push_stale_answer(hold, event->answer); break;
-    case HOLD_SENT_BACK: hl_acquire_sent_back(hold->lock->acquire); break;
-    case HOLD_UNREPORTED: hl_acquire_retry(hold->lock->acquire); break;
-    case HOLD_ALARM: hl_acquire_resume(hold->lock->acquire); break;
+    case HOLD_SENT_BACK: hl_acquire_sent_back(hl_hold_handle(hold)->acquire); break;
+    case HOLD_UNREPORTED: hl_acquire_retry(hl_hold_handle(hold)->acquire); break;
+    case HOLD_ALARM: hl_acquire_resume(hl_hold_handle(hold)->acquire); break;
     case HOLD_SHARES:
     case HOLD_RELEASED: hl_line_released(hold->name); break;
     }
@@ -59,10 +59,8 @@ static void forget_hold(struct hl_hold *hold)
     hold->request.queue = REQUEST_IDLE;
     if (hold->state == HOLD_HELD)
         LIST_REMOVE(hold, held.entry);
-    if (hl_hold_is_with_user(hold))
-        hold->lock->hold = NULL;
-    else if (hold->state == HOLD_ENDING && hold->lock)
-        hl_lock_unref(hold->lock);
+    else if (hold->state == HOLD_ENDING && hold->ending.caller.lock)
+        hl_lock_unref(hold->ending.caller.lock);
     hl_hold_free(hold);
 }
 
@@ -74,8 +72,11 @@ void hl_machine_forget_lock(struct hl_core *core, struct hilock_lock *lock)
         hl_line_remove_quietly(acquire);
     if (acquire)
         hl_acquire_free(core, acquire);
-    if (hold)
+    if (hold) {
+        hl_hold_leave(hold, lock);
+        lock->hold = NULL;
         forget_hold(hold);
+    }
     hl_validity_end(lock);
     hl_watchdog_forget_extends(core, lock);
     hl_reentry_end(core, lock);

@@ -91,8 +91,9 @@ void hl_place_leave_to_next(struct hl_acquire *acquire, struct hl_acquire *next)
                    hold->is_queued && !hl_request_is_busy(&hold->request);
     if (!can_pass)
         return;
+    hl_hold_leave(hold, acquire->lock);
+    hl_hold_join(hold, next->lock);
     next->hold = hold;
-    hold->lock = next->lock;
     next->place = acquire->place;
     next->place->acquire = next;
     next->state = ACQUIRE_SLEEPING;
@@ -205,13 +206,13 @@ static void add_earlier_entry(const struct hl_hold *hold, struct hl_acquire_para
  * got no answer), the request is sent like that of a try: it takes no place. */
 void hl_place_add_params(struct hl_hold *hold, struct hl_acquire_params *params)
 {
-    struct hl_acquire *acquire = hold->state == HOLD_ASKING ? hold->lock->acquire : NULL;
+    struct hl_acquire *acquire = hold->state == HOLD_ASKING ? hl_hold_handle(hold)->acquire : NULL;
     struct hl_queue_place *place = acquire ? acquire->place : NULL;
     struct hl_node *node = hl_node_parent(hold->request.node);
     if (acquire && hold->stage != STAGE_SECOND) {
         acquire->attempts++;
         hl_trace(&hl_hold_core(hold)->host, HL_ACQUIRE_ASKED,
-                 &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes});
+                 &(struct hl_fact){.lock = acquire->lock, .name = hold->name->bytes});
     }
     params->may_take_left = acquire && !place && has_no_queue(acquire);
     if (!place) {

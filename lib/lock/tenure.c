@@ -71,9 +71,11 @@ void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acq
     uint64_t now_us = hl_now_us(&core->host);
     hl_notice_cancel(core, &hold->notice);
     hl_grant_channel_leave(next->place);
-    if (next->hold)
+    if (next->hold) {
+        hl_hold_leave(next->hold, next->lock);
         hl_hold_free(next->hold);
-    hold->lock = next->lock;
+    }
+    hl_hold_join(hold, next->lock);
     hold->served++;
     next->hold = hold;
     next->state = ACQUIRE_GRANTED;
@@ -118,25 +120,25 @@ static void forget_receipt(struct hl_core *core, struct hl_notice *notice)
 
 /* Ends the tenure: the hold no longer belongs to the handle, which may acquire again at once. Pending extends and
  * re-entries are answered, because the hold has ended for them. */
-static void end(struct hl_core *core, struct hl_hold *hold, int is_loss)
+static void end(struct hl_core *core, struct hilock_lock *lock, int is_loss)
 {
-    struct hilock_lock *lock = hold->lock;
     hl_watchdog_end_extends(core, lock, is_loss);
     hl_reentry_end(core, lock);
     hl_validity_end(lock);
+    hl_hold_leave(lock->hold, lock);
     lock->hold = NULL;
-    hold->lock = NULL;
     core->held -= hl_terms_count(lock->terms);
 }
 
 void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     static const struct hl_notice_ops ops = {report_receipt, forget_receipt};
+    const struct hl_caller caller = {on_result ? lock : NULL, on_result, user};
     struct hl_hold *hold = lock->hold;
     struct hl_acquire *next = hl_tenure_next(core, hold);
     struct hl_call *receipt =
         next && on_result ? hl_callback_new(core, sizeof *receipt, &ops, NULL, lock, on_result, user) : NULL;
-    end(core, hold, 0);
+    end(core, lock, 0);
     if (hold->state == HOLD_HELD)
         hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
                        &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .token = hl_hold_token(hold),
@@ -148,17 +150,13 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
         return;
     }
     hold->notice.epoch = lock->epoch;
-    if (on_result) {
-        hold->lock = lock;
-        lock->refs++;
-    }
+    lock->refs += on_result != NULL;
     hl_notice_cancel(core, &hold->notice);
     if (hold->state == HOLD_HELD)
-        hl_ending_begin_release(hold, next_to_carry(core, hold), on_result, user);
+        hl_ending_begin_release(hold, next_to_carry(core, hold), caller);
     else { /* the hold was lost in this turn of the loop: the answer to the release reports that, once */
         hold->end = END_RELEASED;
-        hold->ending.on_result = on_result;
-        hold->ending.user = user;
+        hold->ending.caller = caller;
         hl_ending_answer_user(hold, HILOCK_LOST);
         hl_ending_do_next_step(hold);
     }
@@ -166,7 +164,7 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
 
 static void report_lost(struct hl_core *core, struct hl_hold *hold)
 {
-    struct hilock_lock *lock = hold->lock;
+    struct hilock_lock *lock = hl_hold_handle(hold);
     struct hl_text detail;
     struct hilock_event event =
         {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
@@ -176,7 +174,7 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
     int is_member = hl_terms_are_internal(lock->terms);
     struct hl_extend *extend = lock->extras && !is_member ? TAILQ_FIRST(&lock->extras->extends) : NULL;
     hl_hold_loss_words(core, hold, &detail);
-    end(core, hold, !is_member);
+    end(core, lock, !is_member);
     hl_ending_do_next_step(hold); /* the release is sent with the flush after this delivery */
     if (!extend || hl_terms_are_internal(lock->terms))
         hl_callback_event(core, lock, lock->terms->on_lost, &event);
@@ -186,7 +184,7 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
 
 static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned bit)
 {
-    struct hilock_lock *lock = hold->lock;
+    struct hilock_lock *lock = hl_hold_handle(hold);
     uint64_t now_us = hl_now_us(&core->host);
     struct hl_text detail;
     struct hilock_event event =
@@ -206,9 +204,8 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
  * callback, so the hold has a reference to its handle. hl_ending_free_if_done may free the hold. */
 static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned bit)
 {
-    struct hilock_lock *lock = hold->lock;
-    hilock_result_fn *on_result = hold->ending.on_result;
-    void *user = hold->ending.user;
+    const struct hl_caller caller = hold->ending.caller;
+    struct hilock_lock *lock = caller.lock;
     int is_off = hl_callback_is_silenced(lock, &hold->notice);
     struct hl_text detail;
     struct hilock_event event =
@@ -231,7 +228,7 @@ static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned 
     if (bit == REPORT_SETTLED && !is_off)
         hl_callback_event(core, lock, lock->terms->on_event, &event);
     else if (!is_off)
-        hl_callback_result(lock, on_result, result, user);
+        hl_callback_result(lock, caller.on_result, result, caller.user);
     hl_lock_unref(lock);
 }
 
