@@ -4,7 +4,7 @@
 
 #include "node/node.h"
 
-enum { RTT_SAMPLES_MAX = 8 };
+enum { RTT_SAMPLES_MAX = 8, RATES_PART = 100 };
 
 void hl_clock_add_round_trip(struct hl_node *node, uint64_t took_us)
 {
@@ -41,7 +41,8 @@ uint64_t hl_clock_server_us(const struct hl_node *node)
 
 uint64_t hl_clock_not_after_ms(const struct hl_node *node, uint64_t sent_us)
 {
+    uint64_t age_us = sent_us > node->time_sent_us ? sent_us - node->time_sent_us : 0;
     if (!node->server_us)
         return 0;
-    return (node->server_us + (sent_us - node->time_sent_us)) / 1000 + node->options.command_timeout_ms + 1;
+    return (node->server_us + age_us - age_us / RATES_PART) / 1000 + node->options.command_timeout_ms + 1;
 }

@@ -17,7 +17,9 @@ void hl_clock_add_round_trip(struct hl_node *node, uint64_t took_us);
 void hl_clock_learn(struct hl_node *node, uint64_t server_us, uint64_t asked_us);
 void hl_clock_raise(struct hl_node *node, uint64_t server_us); /* takes a stamp of its time, read just now */
 uint64_t hl_clock_server_us(const struct hl_node *node); /* the server's time now; 0: unknown */
-/* Returns the server time in ms after which a command that is sent at sent_us must not be executed; 0: unknown. */
+/* Returns the server time in ms after which a command that is sent at sent_us must not be executed; 0: unknown. The
+ * server's clock may run slower than ours, by a hundredth at most. So the older the sample is, the earlier is that
+ * time. If it is too early, the server refuses the command as late, and that answer is a new sample. */
 uint64_t hl_clock_not_after_ms(const struct hl_node *node, uint64_t sent_us);
 
 #endif

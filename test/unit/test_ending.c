@@ -187,3 +187,25 @@ HOLDING(another_type_among_the_queues_keys_is_no_loss, HILOCK_LOCK_OPTIONS(.kind
     TELLS_IN(s, 2, "a:released");
     TEXT(s, store_holder(&s->store, "stock"), "");
 }
+
+/* For a minute the server's clock has run slower than ours, and no answer was a sample of it. */
+A_PLAY(a_ghost_runs_no_longer_because_the_server_has_a_slow_clock)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    world_clock_set_rate(&s->store.clock, -9000);
+    for (unsigned i = 0; i < 60; i++) {
+        acquire(a, HILOCK_TRY);
+        run_ms(s, 500);
+        release(a);
+        run_ms(s, 500);
+    }
+    SAME(s, asked(s, "TIME"), 1);
+    fixture_hush(s);
+    PLAN(s, .on = "mutex_acquire", .fate.is_stray = 1, .fate.there_us = 1300000);
+    acquire(a, 50);
+    run_ms(s, 100);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 2000);
+    HOLDS(s, !is_ours(s, "stock"));
+}
