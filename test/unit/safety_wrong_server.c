@@ -60,6 +60,7 @@ SAFETY_GIVEN(LINKS_APART_IGNORED, commands_and_subscriptions_are_at_one_server,
     run_ms(s, 1000);
     SAME(s, store_listeners(store_at(s, 2), "redisson_lock__channel:{stock}"), 1);
     SAME(s, counts_of(p).links_apart, 1);
+    HOLDS(s, client_lines(p, "its link for subscriptions leads to another server"));
 }
 
 /* In a cluster another server has the address now, and serves the same slots. */

@@ -271,12 +271,13 @@ WITH_CLIENT(an_ordinary_hash_is_WRONG_KIND_at_once)
 
 WITH_CLIENT(a_holder_of_another_program_is_waited_for)
 {
-    static const char *const holders[] = {"java:57", "java:-3", "8cc3a2f0-0000-4000-8000-00000000000a:3:write"};
+    static const char *const holders[] = {"java:57", "java:-3", "java:40", "8cc3a2f0-0000-4000-8000-00000000000a:3:write"};
     for (size_t i = 0; i < sizeof holders / sizeof *holders; i++) {
         store_take(&s->store, "stock", holders[i], 60000);
         struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 20);
         TELLS_IN(s, 25, "a:WAITING a:TIMED_OUT");
         TEXT(s, a->holder, holders[i]);
+        SAME(s, a->result.holders, 1);
         handle_free(a);
     }
 }

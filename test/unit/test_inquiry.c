@@ -291,6 +291,23 @@ GIVEN(a_thousand_holders_are_listed_at_most, fixture_connect(s, HILOCK_CLIENT_OP
     SAME(s, seen.result.holders, ALL);
 }
 
+/* Each of its two blocks may be refused. */
+GIVEN(without_memory_for_a_list_nobody_is_named, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "unit")))
+{
+    static struct seen seen;
+    struct handle *eye = handle_new(p, "eye", "stock", NULL);
+    held(p, "a", "stock", NULL);
+    for (uint64_t fail = 1; fail <= 2; fail++) {
+        seen = (struct seen){.fixture = s, .handle = eye};
+        SAME(s, hilock_holders(eye->lock, on_seen, on_all_seen, &seen), HILOCK_OK);
+        run_us(s, s->net.there_us + s->net.back_us - 1);
+        s->memory.fail_at = s->memory.asked + fail;
+        s->memory.fails = 1;
+        run_ms(s, 1);
+        HOLDS(s, seen.count == 0 && seen.results == 1 && seen.result.status == HILOCK_NO_MEMORY);
+    }
+}
+
 /* What is freed inside is told nothing more. */
 GIVEN(who_frees_its_handle_is_told_no_more, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "unit")))
 {

@@ -150,6 +150,7 @@ WITH_CLIENT(the_release_of_a_multi_that_lost_a_name_says_LOST)
     release(m);
     TELLS_IN(s, 5, "m:release LOST");
     HOLDS(s, strstr(m->detail, "our hold of \"c\""));
+    SAME(s, counts_of(p).release_lost, 1);
     HOLDS(s, has_none(s, abc));
 }
 
@@ -369,6 +370,18 @@ WITH_CLIENT(fixed_leases_are_asked_for_anew_before_it_is_granted)
     TELLS_IN(s, 45, "");
     TELLS_IN(s, 10, "m:OK");
     SAME(s, store_left_ms(&s->store, "a"), store_left_ms(&s->store, "c"));
+}
+
+/* It does not wait for the answer that will not come: it gives all back, and asks for one after the other again. */
+WITH_CLIENT(a_fixed_lease_that_cannot_be_made_even_is_asked_for_again_at_once)
+{
+    gathering(p, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER), "c", store_grant);
+    run_ms(s, 500);
+    PLAN(s, .on = "renew", .times = 3, .error = "OOM command not allowed");
+    store_free_name(&s->store, "c");
+    fixture_hush(s);
+    TELLS_IN(s, 50, "m:OK");
+    HOLDS(s, has_all(s, abc));
 }
 
 /* ---- in a cluster ---- */

@@ -99,6 +99,7 @@ WITH_CLIENT(commands_wakeups_undos_and_connections_are_counted)
          "wakeups_total 1, connects_total 2, disconnects_total 1, held 1, locks 2, nodes_up 1, nodes 1, "
          "wait_seconds_count 2, command_seconds_count 6");
     SAME(s, counts_of(p).command.buckets[1], 5); /* 100 to 250 us */
+    SAME(s, client_lines(p, "a grant of \"other\" came too late and is given back"), 1);
 }
 
 WITH_CLIENT(buckets_have_the_bounds_of_the_header)
@@ -192,6 +193,16 @@ WITH_CLIENT(a_smaller_struct_is_not_written_past_its_end)
     SAME(s, stats.timed_out, 0x5a5a5a5a5a5a5a5a);
 }
 
+/* One that has no room for its own size is left as it is. */
+TEST(a_sum_without_room_for_its_size_is_not_written)
+{
+    struct hilock_stats sum = {.size = sizeof sum.size - 1, .granted = 1};
+    const struct hilock_stats part = {.size = sizeof part, .granted = 2};
+    hilock_stats_add(&sum, &part);
+    assert_int_equal(sum.size, sizeof sum.size - 1);
+    assert_int_equal(sum.granted, 1);
+}
+
 /* Whoever takes places out of a queue counts them: h, whose release finds them. One of them stands still, or has ended. */
 static struct hilock_stats beside_two_that_do_not_answer(struct fixture *s, int have_ended, unsigned still_ms)
 {
@@ -218,6 +229,23 @@ A_PLAY(places_of_the_dead_are_counted_as_unheard)
     SAME(s, stats.places_unheard, 2);
     HOLDS(s, client_lines(the_client(s), "removed from the queue of \"stock\": 2 waiters that nobody listens for") == 1);
     SAME(s, stats.places_overdue + stats.places_lapsed, 0);
+}
+
+/* So does whoever asks. */
+A_PLAY(places_that_an_acquire_removes_are_counted_too)
+{
+    const struct hilock_lock_options *fair = HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR);
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    store_take(&s->store, "stock", "another", 60000);
+    asking(q, "x", "stock", fair);
+    asking(q, "y", "stock", fair);
+    run_ms(s, 5);
+    client_abandon(q);
+    run_ms(s, 30000);
+    store_delete(&s->store, "stock");
+    asking(p, "z", "stock", fair);
+    run_ms(s, 5);
+    SAME(s, counts_of(p).places_unheard + counts_of(p).places_overdue, 2);
 }
 
 A_PLAY(places_that_stand_still_for_long_are_counted_as_overdue)
@@ -310,6 +338,18 @@ GIVEN(two_failed_renewals_are_a_warning_and_one_is_none,
     PLAN(s, .on = "renew", .error = "OOM", .times = 2);
     TELLS_IN(s, 3000, "a:RENEWAL_FAILED a:RENEWED");
     SAME(s, p->lines, 1);
+}
+
+/* Whoever was warned of two is told that it is over. */
+GIVEN(the_end_of_two_failed_renewals_is_said_and_that_of_one_is_not,
+      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.log_level = HILOCK_LOG_INFO)))
+{
+    held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
+    for (int failures = 1; failures < 3; failures++) {
+        PLAN(s, .on = "renew", .error = "OOM", .times = failures);
+        unheard_ms(s, 8000);
+        SAME(s, client_lines(p, "renewed again"), failures - 1);
+    }
 }
 
 GIVEN(a_forced_release_is_news_and_a_peek_is_none,

@@ -123,6 +123,33 @@ A_PLAY(after_a_lost_race_it_asks_again_soon_whatever_a_round_trip_took)
     TELLS_IN(s, 1000, "a:WAITING a:OK");
 }
 
+/* Its link is there, and it answers nothing. */
+GIVEN(a_first_master_that_falls_silent_is_left_by_those_who_wait, quorum(s, 3))
+{
+    held(p, "a", "stock", NULL);
+    asking(quorum(s, 3), "b", "stock", NULL);
+    run_ms(s, 2000);
+    size_t before = store_count(store_at(s, 1), "mutex_acquire");
+    world_freeze(&store_at(s, 0)->lane);
+    run_ms(s, 600);
+    HOLDS(s, store_count(store_at(s, 1), "mutex_acquire") > before);
+    world_thaw(&s->world, &store_at(s, 0)->lane);
+}
+
+/* It asks the third one while that is another's, and has enough before it hears so. */
+GIVEN(who_is_granted_leaves_a_queue_where_it_learns_to_wait, quorum(s, 3))
+{
+    struct handle *a = held(p, "a", "stock", NULL);
+    asking(quorum(s, 3), "b", "stock", NULL);
+    run_ms(s, 10);
+    release_quietly(a);
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .fate.back_us = 5000);
+    store_take(store_at(s, 2), "stock", "another", 60000);
+    TELLS_IN(s, 3, "b:WAITING b:OK");
+    run_ms(s, 20);
+    SAME(s, store_count(store_at(s, 2), "mutex_release"), 2); /* that of a, and b's */
+}
+
 /* ---- refused ---- */
 
 HAVING(without_a_majority_it_is_UNREACHABLE_and_nothing_stays, handle_new(quorum(s, 5), "a", "stock", NULL))
@@ -151,6 +178,30 @@ HAVING(refused_for_good_by_a_majority, handle_new(quorum(s, 3), "a", "stock", NU
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 5, "a:released a:WRONG_KIND");
     SAME(s, kept(s, "stock"), 0);
+}
+
+/* Both masters that refused it are away when its wait ends: whether the name is held there cannot be known. */
+HAVING(masters_that_refused_and_are_away_count_as_silent, handle_new(quorum(s, 3), "a", "stock", NULL))
+{
+    take_at(s, 0, 2, "another");
+    acquire(a, 1000);
+    run_ms(s, 900);
+    crash(s, 0);
+    crash(s, 1);
+    TELLS_IN(s, 200, "a:WAITING a:UNREACHABLE");
+    HOLDS(s, strstr(a->detail, "away: 127.0.0.1:6379"));
+}
+
+/* They take longer than the patience that masters nearby get. */
+A_PLAY(it_waits_for_masters_that_are_far_away)
+{
+    s->net.there_us = s->net.back_us = 150000;
+    fixture_masters(s, 3);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls_of(3)));
+    run_ms(s, 5000);
+    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    TELLS_IN(s, 301, "a:OK");
+    SAME(s, a->result.attempts, 3);
 }
 
 /* redis-plus-plus forgets a master whose answer did not come: its key stays for the whole lease. */
@@ -225,6 +276,27 @@ HAVING(peek_tells_whom_most_masters_name, handle_new(quorum(s, 5), "a", "stock",
     run_ms(s, 1);
     peek(a);
     TELLS_IN(s, 3100, "a:peek UNREACHABLE");
+    HOLDS(s, strstr(a->detail, "no answer from 3 of 5 masters within "));
+}
+
+/* Whatever of it is refused: nothing is left behind, and the next one is answered. */
+HAVING(an_inquiry_without_memory_is_none, handle_new(quorum(s, 3), "a", "stock", NULL))
+{
+    unsigned refused = 0;
+    for (uint64_t fail = 1; fail <= 6; fail++) {
+        for (int is_named = 0; is_named < 2; is_named++) {
+            size_t before = s->memory.blocks;
+            s->memory.fail_at = s->memory.asked + fail;
+            s->memory.fails = 6;
+            refused += (is_named ? force(a, "somebody:1") : peek(a)) == HILOCK_NO_MEMORY;
+            s->memory.fail_at = 0;
+            unheard_ms(s, 3100);
+            SAME(s, s->memory.blocks, before);
+        }
+    }
+    HOLDS(s, refused >= 3);
+    SAME(s, peek(a), HILOCK_OK);
+    TELLS_IN(s, 5, "a:peek OK");
 }
 
 /* Each vote has an id of its own, and the label stands behind it: they are of one holder. */
@@ -238,6 +310,7 @@ A_PLAY(force_release_needs_a_majority)
     const char *holder = formatted("%s", store_holder(store_at(s, 0), "stock"));
     SAME(s, force(b, "somebody:1"), HILOCK_OK);
     TELLS_IN(s, 1, "b:force LOST");
+    HOLDS(s, !strstr(b->detail, "no answer"));
     SAME(s, force(b, holder), HILOCK_OK);
     TELLS_IN(s, 1, "b:force OK");
     SAME(s, b->result.votes, 3);
@@ -284,6 +357,20 @@ A_PLAY(taken_at_a_majority_it_is_lost_and_never_healed)
     run_ms(s, 4000);
     SAME(s, kept(s, "stock"), 0);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
+}
+
+/* The first vote fails to be renewed, and another one is lost: two of three are had, and one is well. */
+GIVEN(a_vote_that_is_lost_while_another_fails_is_a_failed_renewal, quorum(s, 3))
+{
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    s->is_tampered = 1;
+    PLAN(s, .on = "renew", .at = store_at(s, 0), .times = PLAN_ALWAYS, .error = "LOADING Redis is loading the dataset in memory");
+    run_ms(s, 3200);
+    TELLS(s, "");
+    store_delete(store_at(s, 1), "stock");
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .times = PLAN_ALWAYS, .error = "LOADING Redis is loading the dataset in memory");
+    TELLS_IN(s, 3200, "a:RENEWAL_FAILED");
+    HOLDS(s, strstr(a->detail, "a master's vote was lost, and renewals at other masters fail"));
 }
 
 /* ---- held ---- */

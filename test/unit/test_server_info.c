@@ -63,6 +63,16 @@ static const struct {
     {0, UP(2), 514 * S, 510 * S + S / 2, NEWS, 513 * S},
 };
 
+TEST(a_replica_is_a_slave_to_the_letter)
+{
+    static const struct { const char *text; int is_replica; } rows[] = {
+        {"# Replication\r\nrole:slave\r\n", 1}, {"role:master\r\n", 0}, {"role:slaves\r\n", 0}, {"role:slate\r\n", 0}, {"role:\r\n", 0}, {"", 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct hl_reply reply = said(rows[i].text);
+        assert_int_equal(hl_server_info_is_replica(&reply), rows[i].is_replica);
+    }
+}
+
 TEST(the_start_is_never_believed_to_be_later_than_it_can_be_true)
 {
     struct hl_server_info server_info;
