@@ -269,6 +269,16 @@ WITH_CLIENT(an_ordinary_hash_is_WRONG_KIND_at_once)
         }
 }
 
+/* It is said with its remedy, and told to whoever watches the client. */
+WITH_CLIENT(a_node_of_a_cluster_at_the_url_of_one_server_is_named)
+{
+    PLAN(s, .on = "mutex_acquire", .error = "MOVED 1 10.0.0.1:6379");
+    struct handle *a = asking(p, "a", "stock", NULL);
+    TELLS_IN(s, 5, "a:SERVER");
+    TEXT(s, a->detail, "127.0.0.1:6379: it is a node of a cluster: begin the url with redis+cluster://");
+    SAME(s, client_lines(p, "it is a node of a cluster: begin the url with"), 1);
+}
+
 WITH_CLIENT(a_holder_of_another_program_is_waited_for)
 {
     static const char *const holders[] = {"java:57", "java:-3", "java:40", "8cc3a2f0-0000-4000-8000-00000000000a:3:write"};

@@ -294,6 +294,13 @@ HOLDING(a_lost_connection_tells_what_is_at_risk, HILOCK_LOCK_OPTIONS(.lease_ms =
     HOLDS(s, strstr(p->log, p->event_detail));
 }
 
+HOLDING(one_hold_that_is_at_risk_is_one, NULL)
+{
+    cut_off(s);
+    run_us(s, 150);
+    HOLDS(s, strstr(p->event_detail, " ms; 1 hold at risk, the first in 29."));
+}
+
 /* ---- the log of many ---- */
 
 enum { MANY = 100 };

@@ -45,6 +45,19 @@ WITH_SENTINELS(a_hold_that_the_new_master_does_not_know_is_lost_by_the_failover)
     HOLDS(s, strstr(a->detail, "; 10.0.0.2:6379 took over ") && strstr(a->detail, "(a failover)"));
 }
 
+/* The takeover was longer ago than a lease, so the loss has another reason. */
+WITH_SENTINELS(a_loss_long_after_a_failover_is_not_said_to_be_its)
+{
+    struct handle *a = held(sentinels_connect(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    store_copy(replica_of(s), &s->store);
+    sentinels_fail_over(s, SENTINELS, 1, 0);
+    TELLS_IN(s, 5000, "");
+    s->is_tampered = 1;
+    store_delete(replica_of(s), "stock");
+    TELLS_IN(s, 1100, "a:LOST TAKEN");
+    HOLDS(s, !strstr(a->detail, "took over"));
+}
+
 WITH_SENTINELS(a_switch_is_followed_at_once)
 {
     struct client *p = sentinels_connect(s);

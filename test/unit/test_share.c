@@ -87,6 +87,21 @@ A_PLAY(each_share_has_its_own_lease)
     release_quietly(c);
 }
 
+/* Who is refused is told of one of them, and how many more there are. */
+A_PLAY(who_is_refused_is_told_how_many_share)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = reads(p, "a"), *b = handle_new(p, "b", "stock", SHARES(2)), *c = handle_new(fixture_connect(s, NULL), "c", "stock", SHARES(2));
+    acquire(b, HILOCK_TRY);
+    TELLS_IN(s, 1, "a:OK b:OK");
+    acquire(c, HILOCK_TRY);
+    TELLS_IN(s, 1, "c:TIMED_OUT");
+    SAME(s, c->result.holders, 2);
+    HOLDS(s, strstr(c->detail, " and 1 other that share it"));
+    release_quietly(a);
+    release_quietly(b);
+}
+
 /* The store decides about a try that shares, also beside a share of its own client. */
 A_PLAY(a_try_that_shares_is_not_denied_by_a_share_of_its_client)
 {
