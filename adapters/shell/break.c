@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* break - ends a hold, if its holder is the one that the user named: the store compares and ends in one step. Of a name
- * that several share that is one share. So it asks then who holds the name now, and names one of them: with that id the
- * user may go on. */
+/* break - ends a hold, if its holder is the one that the user named: the store compares and ends in one step. If several
+ * holders share the name, this ends the share of one of them. So the command asks afterwards who still holds the name,
+ * and shows one of them, whose id the user can give to the next break. */
 #include "codes.h"
 #include "json.h"
 #include "plain.h"
@@ -21,7 +21,7 @@ struct breaking {
 
 static int ask(struct breaking *breaking);
 
-/* left: who holds the name now; NULL: that is not known */
+/* left: the answer to the question who still holds the name; NULL: there is no answer */
 static void report(const struct breaking *breaking, const struct hilock_result *left)
 {
     const char *advice = advice_of(breaking->status);

@@ -133,7 +133,7 @@ void hl_words_expired(struct hl_text *text, const char *name, uint32_t lease_ms,
 {
     hl_text_set(text, is_renewed ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s"
                 : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s", name, lease_ms, node,
-                is_connected ? "is connected" : "is unreachable");
+                is_connected ? "can be reached now" : "cannot be reached");
 }
 
 void hl_words_suspended(struct hl_text *text, const char *name, uint32_t late_ms)
@@ -230,7 +230,10 @@ void hl_words_add_lease_end(struct hl_text *text, uint32_t remaining_ms)
 
 void hl_words_add_position(struct hl_text *text, unsigned position, unsigned waiters)
 {
-    hl_text_add(text, "; place %u of %u in its queue", position, waiters);
+    if (position)
+        hl_text_add(text, "; place %u of %u in its queue", position, waiters);
+    else if (waiters)
+        hl_text_add(text, "; %u wait%s for it", waiters, waiters == 1 ? "s" : "");
 }
 
 void hl_words_no_answer(struct hl_text *text, const char *node, uint32_t waited_ms, const char *why, unsigned attempts)

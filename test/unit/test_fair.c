@@ -78,6 +78,9 @@ WITH_CLIENT(the_place_is_told)
     SAME(s, c->result.position, 2);
     SAME(s, c->result.waiters, 2);
     HOLDS(s, strstr(c->detail, "; place 2 of 2 in its queue") != NULL);
+    acquire(c, HILOCK_TRY);
+    TELLS_IN(s, 1, "c:TIMED_OUT");
+    HOLDS(s, !strstr(c->detail, "place") && strstr(c->detail, "; 1 waits for it"));
     peek(b);
     run_ms(s, 1);
     SAME(s, b->result.position, 1);

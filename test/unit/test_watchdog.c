@@ -27,7 +27,7 @@ WITH_CLIENT(renew_NEVER_ends_a_lease_after_the_grant)
         SAME(s, a->at_us, sent_at_us(s, "mutex_acquire", i) + LEASE_US - DRIFT_US);
         SAME(s, asked(s, "renew"), 0);
         SAME(s, asked(s, "mutex_release"), i + 1);
-        TEXT(s, a->detail, "EXPIRED: the lease of \"stock\" (3000 ms) is over; 127.0.0.1:6379 is connected");
+        TEXT(s, a->detail, "EXPIRED: the lease of \"stock\" (3000 ms) is over; 127.0.0.1:6379 can be reached now");
     }
 }
 
@@ -41,7 +41,7 @@ HOLDING(no_answer_until_the_deadline_is_EXPIRED_at_the_deadline, &short_lease)
     SAME(s, a->event.reason, HILOCK_REASON_EXPIRED);
     SAME(s, a->event.fencing_token, token);
     HOLDS(s, a->event.lock == a->lock && a->event.client == p->client);
-    TEXT(s, a->detail, "EXPIRED: no renewal of \"stock\" got through (lease 3000 ms); 127.0.0.1:6379 is unreachable");
+    TEXT(s, a->detail, "EXPIRED: no renewal of \"stock\" got through (lease 3000 ms); 127.0.0.1:6379 cannot be reached");
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     SAME(s, counts_of(p).renewals_failed, 3);
 }
