@@ -45,12 +45,14 @@ NEAR = {
 MUTANTS = {
     '    if (a->count < limit && !done)': {'    if (a->count <= limit && !done)', '    if (a->count < limit || !done)',
                                           '    if (0 && (a->count < limit && !done))'},
-    '    hl_wake(line, "a == b", 1); /* x == y */': {'    ;'},
+    '    hl_wake(line, "a == b", 1); /* x == y */': {'    ; /* hl_wake(line, "a == b", 1); */'},
     '    return i + 1;': {'    return i + 0;'},
     '        return;': {'        ;'},
     '    const char *word = say("<= 1", \'<\');': set(),
     'static int is_big(int a);': set(),
     '    span = span < least ? least : span > most ? most : span;': set(), # equal ones are one
+    '    memcpy(to, from, size < sizeof *to ? size : sizeof *to);': {'    ; /* memcpy(to, from, size < sizeof *to ? size : sizeof *to); */'},
+    '    used = length < 32 ? (int)length : 32;': set(),
     '    return a < b ? a : c;': {'    return a <= b ? a : c;'},
 }
 

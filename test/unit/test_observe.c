@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is counted, logged and reported of the client: every outcome once, and no secret. */
+#include <pthread.h>
+
 #include "play.h"
 
 static uint64_t sum_of(const struct hilock_histogram *histogram)
@@ -155,6 +157,47 @@ WITH_CLIENT(shares_and_permits_are_told)
     SAME(s, counts_of(p).shares, 1);
     release_quietly(d);
     SAME(s, counts_of(p).shares + counts_of(p).permits, 0);
+}
+
+struct reading {
+    const hilock_client *client;
+    struct hilock_stats stats;
+};
+
+static void *read_here(void *arg)
+{
+    struct reading *reading = arg;
+    reading->stats = (struct hilock_stats){.size = sizeof reading->stats};
+    hilock_client_stats(reading->client, &reading->stats);
+    return NULL;
+}
+
+static struct hilock_stats counts_elsewhere(const struct client *client)
+{
+    pthread_t thread;
+    struct reading reading = {.client = client->client};
+    HOLDS(client->fixture, pthread_create(&thread, NULL, read_here, &reading) == 0);
+    pthread_join(thread, NULL);
+    return reading.stats;
+}
+
+/* What takes a visit to all handles, from the first reading on. */
+WITH_CLIENT(another_thread_is_told_the_same)
+{
+    held(p, "a", "page", HILOCK_LOCK_OPTIONS(.holders_max = HILOCK_ANY_NUMBER));
+    held(p, "d", "import", HILOCK_LOCK_OPTIONS(.holders_max = 5));
+    asking(fixture_connect(s, NULL), "b", "export", NULL);
+    run_ms(s, 500);
+    asking(p, "e", "export", NULL);
+    run_ms(s, 1500);
+    (void)counts_elsewhere(p);
+    run_ms(s, 20000); /* the loop turns: renewals */
+    struct hilock_stats there = counts_elsewhere(p), here = counts_of(p);
+    SAME(s, there.shares * 10 + there.permits, 21);
+    SAME(s, there.oldest_hold_ms, here.oldest_hold_ms);
+    SAME(s, there.oldest_wait_ms, here.oldest_wait_ms);
+    SAME(s, there.size, sizeof there);
+    SAME(s, memcmp(&there, &here, sizeof there), 0);
 }
 
 WITH_CLIENT(the_oldest_hold_and_wait_are_told)
