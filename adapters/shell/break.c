@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* break - ends a hold, if its holder is the one that the user named: the store compares and ends in one step. If several
- * holders share the name, this ends the share of one of them. So the command asks afterwards who still holds the name,
- * and shows one of them, whose id the user can give to the next break. */
+/* break - ends a hold, if its holder is the one that the user named: the store compares and ends in one step. If
+ * several holders share the name, this ends the share of one of them. So the command asks afterwards who still holds
+ * the name, and shows one of them, whose id the user can give to the next break. */
 #include "codes.h"
 #include "json.h"
 #include "plain.h"

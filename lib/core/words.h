@@ -74,7 +74,8 @@ void hl_words_held(struct hl_text *text, const char *name, const char *holder); 
 void hl_words_held_on(struct hl_text *text, const char *name, const char *holder, uint32_t waited_ms,
                       unsigned attempts);                              /* a wait ended while the name was held */
 void hl_words_add_lease_end(struct hl_text *text, uint32_t remaining_ms); /* when the lease of the holder ends */
-void hl_words_add_position(struct hl_text *text, unsigned position, unsigned waiters); /* position 0: it has none */
+/* position 0: the acquire has no place, as a try */
+void hl_words_add_position(struct hl_text *text, unsigned position, unsigned waiters);
 /* A request was sent and has no answer; no request could be sent. why: hl_words_silence of that server. */
 void hl_words_no_answer(struct hl_text *text, const char *node, uint32_t waited_ms, const char *why, unsigned attempts);
 void hl_words_not_asked(struct hl_text *text, const char *node, uint32_t waited_ms, const char *why);
