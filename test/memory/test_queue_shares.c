@@ -1,52 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_queue_shares - the scripts of those that share a name: a share ends alone, is renewed alone, and a hold that has the name alone becomes
- * one. What an acquire and a release do beside shares is in test_queue_builds. */
-#include <inttypes.h>
-
-#include "script_trial.h"
+/* test_queue_shares - the scripts of those that share a name: a share ends alone, and is renewed alone. What an acquire and
+ * a release do beside shares is in test_queue_builds, and downgrades are in test_queue_downgrades. */
+#include "sharing.h"
 
 enum { LAPSED = 1000000 };
-
-static const struct sim_reply *joins(struct trial *trial, const char *id, const char *most)
-{
-    return SCRIPT(trial, hl_script_mutex_acquire, "4", N, Q, T, S, id, "10000", ANY_TIME, "300000000", most);
-}
-
-static const struct sim_reply *ends(struct trial *trial, const char *id) { return SCRIPT(trial, hl_script_share_release, "4", N, Q, T, S, id, NEVER); }
-
-static const struct sim_reply *renews(struct trial *trial, const char *id, int64_t token)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRId64, token);
-    return SCRIPT(trial, hl_script_share_renew, "2", N, S, "10000", id, text);
-}
-
-static const struct sim_reply *lets_in(struct trial *trial, const char *id, int64_t token)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRId64, token);
-    return SCRIPT(trial, hl_script_share_downgrade, "4", N, Q, T, S, id, NEVER, "10000", text);
-}
-
-static int is_shared_by(struct trial *trial, int64_t count)
-{
-    return sim_reply_is(RUN(trial, "HGET", N, "mode"), "shared") && RUN(trial, "HLEN", N)->integer == count + 1 && RUN(trial, "ZCARD", S)->integer == count;
-}
-
-static struct waiter another_stands(struct trial *trial, char client, int number, const char *most)
-{
-    const char channel[] = {'g', ':', client, '\0'};
-    char rest[32];
-    struct waiter waiter = waiter_of(trial, client, number);
-    snprintf(rest, sizeof rest, "400 0 %s", most);
-    waiter_stands(&waiter, channel, 1700000100, rest);
-    waiter.due_s = 1700000100;
-    (void)listens(trial, channel);
-    (void)ask(trial, &waiter);
-    return waiter;
-}
-
-static struct waiter stands(struct trial *trial, char client, const char *most) { return another_stands(trial, client, 1, most); }
 
 /* The others stay, and the last one frees the name and tells so. */
 TRIAL(test_a_share_ends_alone)
@@ -54,6 +11,7 @@ TRIAL(test_a_share_ends_alone)
     (void)joins(trial, holder_of('a', 1), "3");
     (void)joins(trial, holder_of('b', 1), "3");
     assert_true(is_shared_by(trial, 2));
+    assert_true(RUN(trial, "PTTL", N)->integer == 10000 && RUN(trial, "PTTL", S)->integer == 10000);
     expect(ends(trial, holder_of('a', 1)), -2, 0);
     assert_true(is_shared_by(trial, 1) && holds(trial, holder_of('b', 1)));
     expect(ends(trial, holder_of('a', 1)), 0, 0); /* repeated */
@@ -190,26 +148,10 @@ TRIAL(test_a_set_that_is_lost_is_made_again)
     assert_true(token_of(joins(trial, holder_of('c', 1), "2")) == 0 && RUN(trial, "HLEN", N)->integer == 3); /* nobody comes in too early */
     assert_int_equal(renews(trial, holder_of('a', 1), a)->integer, 6001);
     assert_true(is_shared_by(trial, 2));
+    assert_true(RUN(trial, "PTTL", N)->integer == 10000 && RUN(trial, "PTTL", S)->integer == 10000);
     trial_set_time(trial, start_us + 10 * SECOND_US);
     assert_true(token_of(joins(trial, holder_of('d', 1), "2")) > 0);
     assert_true(!holds(trial, holder_of('b', 1)) && is_shared_by(trial, 2));
-}
-
-/* A waiter of Redisson's fair lock listens to a channel of its own. While it does, nobody joins, and a downgrade lets nobody in. */
-TRIAL(test_nobody_joins_while_a_fair_waiter_of_java_listens)
-{
-    static const char java_queue[] = "redisson_lock_queue:{stock}";
-    int64_t a = token_of(try_as(trial, holder_of('a', 1)));
-    struct waiter r = stands(trial, 'r', "1000000");
-    unsigned java = listens(trial, "redisson_lock__channel:{stock}:java:1");
-    (void)RUN(trial, "RPUSH", java_queue, "java:1");
-    char token[32];
-    snprintf(token, sizeof token, "%" PRId64, a);
-    (void)SCRIPT(trial, hl_script_share_downgrade, "4", N, Q, T, S, holder_of('a', 1), "0 300000", "10000", token);
-    assert_true(is_shared_by(trial, 1) && waits(trial, &r));
-    assert_true(token_of(joins(trial, holder_of('b', 1), "5")) == 0 && is_shared_by(trial, 1));
-    leaves(trial, java); /* its client is gone; the list stays */
-    assert_true(token_of(joins(trial, holder_of('b', 1), "5")) > 0 && holds(trial, r.id) && is_shared_by(trial, 3));
 }
 
 /* Another program has deleted the name: the ends that it leaves are those of nobody, once somebody comes again. */
@@ -221,34 +163,19 @@ TRIAL(test_a_set_without_its_name_is_deleted)
     assert_true(token_of(joins(trial, holder_of('c', 1), "2")) > 0 && is_shared_by(trial, 1));
 }
 
-/* It goes on with the same token, and those that share and stand first come in. */
-TRIAL(test_a_hold_becomes_a_share)
-{
-    for (int times = 1; times < 3; times++) {
-        struct waiter r, w;
-        int64_t token;
-        trial_begin(trial);
-        token = token_of(try_as(trial, holder_of('a', 1)));
-        r = stands(trial, 'r', "1000000");
-        w = stands(trial, 'w', "1");
-        assert_int_equal(lets_in(trial, holder_of('a', 1), token + 1)->integer, 0); /* another token */
-        expect(lets_in(trial, holder_of('a', 1), token), 1, 0);
-        if (times > 1)
-            expect(lets_in(trial, holder_of('a', 1), token), 1, 0); /* repeated */
-        assert_true(holds(trial, r.id) && waits(trial, &w) && is_shared_by(trial, 2));
-        assert_int_equal(renews(trial, holder_of('a', 1), token)->integer, 10001);
-        expect(ends(trial, r.id), -2, 0);
-        expect(ends(trial, holder_of('a', 1)), -2, 0);
-        assert_true(holds(trial, w.id));
-    }
-}
-
 /* The release of a share also ends a hold that has the name alone: its downgrade may not have run. */
 TRIAL(test_a_hold_that_is_none_of_a_share_ends)
 {
-    (void)try_as(trial, holder_of('a', 1));
+    int64_t a = token_of(try_as(trial, holder_of('a', 1)));
+    trial_set_time(trial, start_us + 4 * SECOND_US);
+    assert_int_equal(renews(trial, holder_of('a', 1), a)->integer, 6001); /* and so does its renewal */
+    assert_int_equal(RUN(trial, "PTTL", N)->integer, 10000);
     expect(ends(trial, holder_of('a', 1)), 1, 0);
     assert_int_equal(RUN(trial, "EXISTS", N, S)->integer, 0);
+    (void)try_as(trial, holder_of('b', 1));
+    struct waiter w = stands(trial, 'w', "1"); /* which has it next */
+    expect(ends(trial, holder_of('b', 1)), -2, 0);
+    assert_true(holds(trial, w.id));
 }
 
 /* 64 come in at once; the next one is told to ask, and lets in the rest. */
@@ -270,4 +197,164 @@ TRIAL(test_more_than_64_come_in)
     snprintf(asks, sizeof asks, ANY_TIME " %" PRId64 " %s; 2 1700000100 g:r 400", waiters[64].ticket, waiters[64].place);
     assert_true(token_of(SCRIPT(trial, hl_script_mutex_acquire, "4", N, Q, T, S, waiters[64].id, "10000", asks, "300000000", "1000000")) > 0);
     assert_true(is_shared_by(trial, 70));
+}
+
+/* The right to end a share is missing. Nothing was left to end, or else the server's words come back. */
+TRIAL(test_a_share_that_may_not_be_ended)
+{
+    trial_deny(trial, "hdel", NULL);
+    expect(ends(trial, holder_of('a', 1)), 0, 0);
+    (void)joins(trial, holder_of('a', 1), "2");
+    assert_int_equal(ends(trial, holder_of('a', 1))->type, SIM_REPLY_ERROR);
+    trial_deny(trial, NULL, NULL);
+    assert_true(holds(trial, holder_of('a', 1)));
+}
+
+/* Its record goes with its place; a free name that is left to others is handed to nobody because of that. */
+TRIAL(test_who_leaves_takes_its_record_along)
+{
+    struct waiter w, r;
+    (void)joins(trial, holder_of('a', 1), "1000000");
+    w = stands(trial, 'w', "1");
+    r = stands(trial, 'r', "1");
+    w.due_s = 1700000200;
+    (void)ask(trial, &w); /* a heartbeat */
+    assert_int_equal(RUN(trial, "HEXISTS", R, w.id)->integer, 1);
+    expect(leaves_shares(trial, &w), 0, 0);
+    assert_true(!waits(trial, &w) && waits(trial, &r));
+    assert_int_equal(RUN(trial, "HEXISTS", R, w.id)->integer, 0);
+    (void)RUN(trial, "DEL", N);
+    (void)RUN(trial, "ZADD", Q, "-1700000000128456", "*");
+    w = stands(trial, 'v', "1");
+    expect(leaves_shares(trial, &w), 0, 0);
+    assert_true(waits(trial, &r) && !holds(trial, r.id));
+}
+
+/* Others listen: the last share leaves the name to them, and those before it let nobody in and leave it to nobody yet. */
+TRIAL(test_only_the_last_share_leaves_the_name_to_others)
+{
+    struct waiter r;
+    (void)joins(trial, holder_of('a', 1), "1000000");
+    (void)joins(trial, holder_of('b', 1), "1000000");
+    (void)listens(trial, C);
+    r = stands(trial, 'r', "1000000");
+    expect(SCRIPT(trial, hl_script_share_release, "4", N, Q, T, S, holder_of('a', 1), TO_OTHERS), -2, 0);
+    assert_true(!heard(trial, "F1") && waits(trial, &r));
+    assert_int_equal(RUN(trial, "HEXISTS", R, "*")->integer, 0);
+    (void)SCRIPT(trial, hl_script_share_release, "4", N, Q, T, S, holder_of('b', 1), TO_OTHERS);
+    assert_true(heard(trial, "g:r F1 ") && told(trial, C " 0\n") && waits(trial, &r));
+    assert_int_equal(RUN(trial, "HEXISTS", R, "*")->integer, 1);
+}
+
+/* In a cluster it is said on the channel of the slot. */
+TRIAL(test_the_last_share_of_a_cluster_ends)
+{
+    (void)joins(trial, holder_of('a', 1), "2");
+    expect(SCRIPT(trial, hl_script_share_release, "4", N, Q, T, S, holder_of('a', 1), "S0 300000"), 1, 0);
+    assert_true(told(trial, "!" C " 0\n"));
+}
+
+/* Several come in at once: the tokens follow each other, and none is kept for more. As many others may listen as are let pass. */
+TRIAL(test_who_comes_after_the_last_share)
+{
+    char token[32];
+    (void)joins(trial, holder_of('x', 1), "2");
+    struct waiter r = stands(trial, 'r', "3"), q = stands(trial, 'q', "3");
+    (void)listens(trial, C);
+    assert_int_equal(code_of(SCRIPT(trial, hl_script_share_release, "4", N, Q, T, S, holder_of('x', 1), "1 300000")), -2);
+    assert_true(holds(trial, r.id) && holds(trial, q.id));
+    snprintf(token, sizeof token, "%.*s", 31, RUN(trial, "GET", T)->bytes);
+    assert_true(sim_reply_is(RUN(trial, "HGET", N, q.id), token));
+}
+
+/* A share beside it has run out, and nobody hears of a grant: the name is free, and told to be. */
+TRIAL(test_the_last_share_that_lives_frees_the_name)
+{
+    int64_t a = token_of(joins(trial, holder_of('a', 1), "2"));
+    (void)joins(trial, holder_of('b', 1), "2");
+    struct waiter w = waiter_of(trial, 'w', 1);
+    (void)ask(trial, &w);
+    trial_set_time(trial, start_us + 4 * SECOND_US);
+    (void)renews(trial, holder_of('a', 1), a);
+    trial_set_time(trial, start_us + 11 * SECOND_US);
+    assert_int_equal(code_of(ends(trial, holder_of('a', 1))), 1);
+    assert_true(told(trial, C " 0\n"));
+    assert_int_equal(RUN(trial, "EXISTS", N)->integer, 0);
+}
+
+/* Who stands first behind another program's hold is told when the one before leaves; behind one of ours there is no need. */
+TRIAL(test_who_leaves_wakes_the_next_behind_another_program)
+{
+    for (int is_ours = 0; is_ours < 2; is_ours++)
+        for (int is_first = 0; is_first < 2; is_first++) {
+            struct waiter w, r;
+            trial_begin(trial);
+            (void)RUN(trial, "HSET", N, is_ours ? holder_of('a', 1) : "java:1", "1", "mode", is_ours ? "mutex" : "read");
+            w = stands(trial, 'w', "1");
+            r = stands(trial, 'r', "1000000");
+            expect(leaves_shares(trial, is_first ? &w : &r), 0, 0);
+            assert_int_equal(heard(trial, "g:r F1 ") || heard(trial, "g:w F1 "), is_first && !is_ours);
+            assert_true(waits(trial, is_first ? &r : &w) && !holds(trial, r.id));
+        }
+}
+
+/* A free name that is left to nobody goes to whoever stands next, and so does that of a grant that lapsed. */
+TRIAL(test_who_leaves_a_free_name_lets_the_next_one_have_it)
+{
+    (void)try_as(trial, holder_of('a', 1));
+    struct waiter w = stands(trial, 'w', "1"), r = stands(trial, 'r', "1");
+    (void)RUN(trial, "DEL", N);
+    (void)leaves_shares(trial, &w);
+    assert_true(heard(trial, "g:r G1 ") && holds(trial, r.id));
+}
+
+/* As test_a_look_knows_a_share_that_nobody_used, by the release of a share that is none. */
+TRIAL(test_who_ends_no_share_knows_whose_lapsed)
+{
+    struct waiter alone, c, first = b_gets_a_permit(trial, &alone, &c);
+    char lapsed[128];
+    snprintf(lapsed, sizeof lapsed, "424 %s %" PRIu64, first.id, start_us + 10);
+    trial_set_time(trial, start_us + 410000);
+    expect(SCRIPT(trial, hl_script_share_release, "4", N, Q, T, S, holder_of('c', 9), NEVER, "", lapsed), 0, LAPSED);
+    assert_true(heard(trial, "g:b F1 ") && !waits(trial, &alone) && holds(trial, c.id) && !holds(trial, first.id));
+}
+
+/* What may not be written is undone: of a free name nothing is left, and beside others there are these others. */
+TRIAL(test_a_share_that_may_not_be_written_is_none)
+{
+    static const struct { const char *command, *prefix; } denied[] = {{"zadd", NULL}, {"pexpire", NULL}, {NULL, S}};
+    for (int i = 0; i < 6; i++) {
+        trial_begin(trial);
+        if (i / 3)
+            (void)SCRIPT(trial, hl_script_mutex_acquire, "4", N, Q, T, S, holder_of('x', 1), "5000", ANY_TIME, "300000000", "2");
+        trial_deny(trial, denied[i % 3].command, denied[i % 3].prefix);
+        assert_int_equal(joins(trial, holder_of('a', 1), "2")->type, SIM_REPLY_ERROR);
+        trial_deny(trial, NULL, NULL);
+        if (i / 3)
+            assert_true(is_shared_by(trial, 1) && holds(trial, holder_of('x', 1)));
+        else
+            assert_int_equal(RUN(trial, "EXISTS", N, S)->integer, 0);
+    }
+}
+
+/* The client that made a grant looks again after the part of this that can be used: the window, and a fiftieth, and 20 ms more. */
+TRIAL(test_when_a_granted_share_is_over)
+{
+    (void)joins(trial, holder_of('a', 1), "1");
+    (void)stands(trial, 'r', "2");
+    assert_true(sim_reply_starts(ends(trial, holder_of('a', 1)), "-2 430 "));
+}
+
+/* A grant of the whole name, that nobody used, is ended as soon as its client does not count on it any more. */
+TRIAL(test_who_ends_no_share_ends_a_grant_that_lapsed)
+{
+    char lapsed[128];
+    (void)joins(trial, holder_of('a', 1), "2");
+    struct waiter w = stands(trial, 'w', "1"), v = stands(trial, 'v', "1");
+    expect(ends(trial, holder_of('a', 1)), -2, 0);
+    assert_true(holds(trial, w.id));
+    trial_set_time(trial, start_us + 385000);
+    snprintf(lapsed, sizeof lapsed, "400 %s %" PRIu64, w.id, start_us);
+    expect(SCRIPT(trial, hl_script_share_release, "4", N, Q, T, S, holder_of('c', 9), NEVER, "", lapsed), 0, 0);
+    assert_true(holds(trial, v.id) && !holds(trial, w.id));
 }
