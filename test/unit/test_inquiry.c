@@ -154,6 +154,22 @@ HAVING(a_holder_too_long_is_cut_and_cannot_be_forced, lone(s))
     TEXT(s, store_holder(&s->store, "stock"), holder);
 }
 
+WITH_CLIENT(a_text_too_long_for_a_holder_cannot_be_forced)
+{
+    char holder[1026];
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    memset(holder, 'h', sizeof holder - 1);
+    holder[1025] = '\0';
+    store_set_string(&s->store, "stock", holder);
+    force(a, NULL);
+    TELLS_IN(s, 2, "a:force PROTOCOL");
+    holder[1024] = '\0';
+    store_set_string(&s->store, "stock", holder);
+    s->is_tampered = 1;
+    force(a, NULL);
+    TELLS_IN(s, 2, "a:force OK");
+}
+
 /* What else is refused, test_refusals says. */
 HAVING(the_longest_holder_and_no_memory, lone(s))
 {
