@@ -269,6 +269,14 @@ WITH_CLIENT(an_ordinary_hash_is_WRONG_KIND_at_once)
         }
 }
 
+HAVING(who_begins_to_wait_is_told_why, handle_new(the_client(s), "a", "stock", NULL))
+{
+    store_take(&s->store, "stock", "java:57", 60000);
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 5, "a:WAITING");
+    TEXT(s, a->detail, "found held by another; the acquire waits");
+}
+
 /* It is said with its remedy, and told to whoever watches the client. */
 WITH_CLIENT(a_node_of_a_cluster_at_the_url_of_one_server_is_named)
 {

@@ -173,3 +173,26 @@ A_PLAY(a_topology_without_end_is_bounded_and_outlived)
     net_reset(&s->net, NULL, NET_ALL);
     TELLS_IN(s, 60000, "a:OK");
 }
+
+static void date_alike(struct sim_map *map)
+{
+    for (unsigned i = 0; i < map->count; i++)
+        map->nodes[i].epoch = 7;
+}
+
+/* As in a cluster that was set up by hand, or is taken for one. Two slots have moved; the first error shows it of both. */
+A_PLAY(what_has_moved_between_servers_of_one_epoch_is_believed)
+{
+    cluster_set(s);
+    cluster_change(s, date_alike);
+    struct client *p = cluster_connect(s);
+    const char *one = cluster_name(0, 0), *two = cluster_name(0, 1);
+    cluster_serve(s, cluster_slot(one), 1);
+    cluster_serve(s, cluster_slot(two), 1);
+    asking(p, "a", one, NULL);
+    run_ms(s, 1000);
+    store_forget(&s->store);
+    asking(p, "b", two, NULL);
+    TELLS_IN(s, 10, "a:OK b:OK");
+    SAME(s, asked(s, "mutex_acquire"), 0);
+}

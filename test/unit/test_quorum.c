@@ -203,6 +203,19 @@ A_PLAY(it_waits_for_masters_that_are_far_away)
     SAME(s, a->result.attempts, 3);
 }
 
+/* Two do not answer, and nobody is kept waiting for the vote of the third. */
+HAVING(a_try_that_is_not_answered_gives_its_votes_back, handle_new(quorum(s, 3), "a", "stock", NULL))
+{
+    world_freeze(&store_at(s, 0)->lane);
+    world_freeze(&store_at(s, 1)->lane);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 400);
+    HOLDS(s, store_count(store_at(s, 2), "mutex_release") >= 1);
+    TELLS_IN(s, 3000, "a:UNREACHABLE");
+    world_thaw(&s->world, &store_at(s, 0)->lane);
+    world_thaw(&s->world, &store_at(s, 1)->lane);
+}
+
 /* redis-plus-plus forgets a master whose answer did not come: its key stays for the whole lease. */
 HAVING(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not, handle_new(quorum(s, 3), "a", "stock", NULL))
 {

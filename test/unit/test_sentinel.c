@@ -36,6 +36,14 @@ WITH_SENTINELS(a_request_waits_until_somebody_knows_the_master)
     TELLS_IN(s, 2500, "a:OK");
 }
 
+WITH_SENTINELS(a_sentinel_that_names_no_master_is_quoted)
+{
+    PLAN(s, .on = "SENTINEL", .times = PLAN_ALWAYS, .fate.refusal = say_integer(7));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL));
+    run_ms(s, 50);
+    HOLDS(s, client_lines(p, "returned no ") && client_lines(p, " for mymaster"));
+}
+
 WITH_SENTINELS(a_hold_that_the_new_master_does_not_know_is_lost_by_the_failover)
 {
     struct handle *a = held(sentinels_connect(s), "a", "stock", NULL);
