@@ -269,6 +269,15 @@ WITH_CLIENT(an_ordinary_hash_is_WRONG_KIND_at_once)
         }
 }
 
+/* Each refusal doubles the pause before the next request, up to some seconds. */
+HAVING(a_server_that_goes_on_refusing_is_asked_more_and_more_seldom, lone(s))
+{
+    struct plan *refused = PLAN(s, .on = "mutex_acquire", .times = PLAN_ALWAYS, .error = "LOADING Redis is loading the dataset in memory");
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 6000);
+    HOLDS(s, refused->met >= 5 && refused->met <= 20);
+}
+
 HAVING(who_begins_to_wait_is_told_why, handle_new(the_client(s), "a", "stock", NULL))
 {
     store_take(&s->store, "stock", "java:57", 60000);

@@ -196,3 +196,16 @@ A_PLAY(what_has_moved_between_servers_of_one_epoch_is_believed)
     TELLS_IN(s, 10, "a:OK b:OK");
     SAME(s, asked(s, "mutex_acquire"), 0);
 }
+
+static void forget_own_host(struct sim_map *map) { map->nodes[map->self].address.host[0] = '\0'; }
+
+/* A server that was never told its own address answers without it. */
+A_PLAY(a_server_that_names_no_host_for_itself_is_where_it_was_asked)
+{
+    cluster_set(s);
+    cluster_change(s, forget_own_host);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1"));
+    for (unsigned at = 0; at < CLUSTER_MASTERS; at++)
+        asking(p, "a", cluster_name(at, 0), NULL);
+    TELLS_IN(s, 100, "a:OK a:OK a:OK");
+}

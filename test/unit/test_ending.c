@@ -209,3 +209,21 @@ A_PLAY(a_ghost_runs_no_longer_because_the_server_has_a_slow_clock)
     run_ms(s, 2000);
     HOLDS(s, !is_ours(s, "stock"));
 }
+
+/* Whether it is answered or not: what it took is given back when nothing of it can be at the store. */
+GIVEN(a_release_that_was_never_answered_leaves_no_memory, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
+{
+    size_t before = 0;
+    for (int i = 0; i < 3; i++) {
+        struct handle *a = held(p, "a", "stock", &short_lease);
+        struct plan *lost = PLAN(s, .on = "mutex_release", .times = PLAN_ALWAYS, .fate.resets_before = 1);
+        release_quietly(a);
+        run_ms(s, 9000);
+        plan_end(lost);
+        handle_free(a);
+        run_ms(s, 2000);
+        if (i)
+            SAME(s, s->memory.blocks, before);
+        before = s->memory.blocks;
+    }
+}

@@ -163,3 +163,12 @@ A_PLAY(without_the_guard_two_hold_at_a_time)
     restarted_under_a_holder(s, HILOCK_GUARD_OFF);
     TELLS(s, "b:OK");
 }
+
+/* Not by the answer to that inquiry, which has nothing to do with it. The renewals stand behind it, and are late. */
+HAVING(a_loss_is_told_while_an_inquiry_is_open, held(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 1000)))
+{
+    PLAN(s, .on = "mutex_peek", .times = 3, .fate.back_us = 2500000);
+    peek(a);
+    TELLS_IN(s, 2000, "a:RENEWAL_FAILED a:LOST EXPIRED");
+    TELLS_IN(s, 1000, "a:peek OK");
+}
