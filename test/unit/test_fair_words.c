@@ -195,7 +195,7 @@ static struct hl_reply *waits_beside(struct hl_reply *java_waiter)
 
 TEST(answers_to_acquire_and_their_heirs)
 {
-    char name[HL_JAVA_WAITER_MAX + 2] = "";
+    char name[HL_JAVA_WAITER_MAX + 2] = "", longest[HL_JAVA_WAITER_MAX + 80];
     ACQUIRE(say_integer(1700000000000001), "YES 1700000000000001");
     ACQUIRE(waits(-30001, "x:1", 1, 2, 1700000000000001, 5), "NO \"x:1\" left 30000, 2 of 5, ticket 1700000000000001, handed over");
     ACQUIRE(waits(0, "java:1", 0, 1, 9, 1), "NO \"java:1\" left 0 for ever, 1 of 1, ticket 9");
@@ -211,6 +211,9 @@ TEST(answers_to_acquire_and_their_heirs)
     ACQUIRE(waits_beside(say_string("")), "NO \"java:1\" left 4, 1 of 1, ticket 9");
     memset(name, 'x', sizeof name - 1);
     ACQUIRE(waits_beside(say_string(name)), "NO \"java:1\" left 4, 1 of 1, ticket 9");
+    name[HL_JAVA_WAITER_MAX] = '\0'; /* the longest */
+    snprintf(longest, sizeof longest, "NO \"java:1\" left 4, 1 of 1, ticket 9, wakes %s", name);
+    ACQUIRE(waits_beside(say_string(name)), longest);
 }
 
 static struct hl_reply *waits_and_more(int64_t hands, const char *now, struct hl_reply *removed)
@@ -363,7 +366,7 @@ TEST(any_other_push_is_nonsense)
         "G1 " UUID ":7 99999999999999999999 1700000000000000 400 17 1700000000 5: stock", "G1 " HEAD "0 1700000000 5: stock",
         "G1 " HEAD "17 1700000000 5: ", "G1 " HEAD "17 1700000000 5 stock", "G1 " HEAD "17 1700000000 -5: stock",
         "G1 " HEAD "17 1700000000 1000000: stock", "G1 " HEAD "17 17000000000 5: stock", "G1 " HEAD "99999999999999999 1700000000 5: stock",
-        "F1 " UUID ":7 1001: a", "F1 " UUID ":7 5x: a", "F1 " UUID ":7 : a", "F1 " UUID ":7: 5: a", "F1 " UUID ":7 5", "F " UUID ":7 5: a", "H1 " UUID ":7 5: a"};
+        "F1 " UUID ":7 1001: a", "F1 " UUID ":7 5x: a", "F1 " UUID ":7 1-5: a", "F1 " UUID ":7 : a", "F1 " UUID ":7: 5: a", "F1 " UUID ":7 5", "F " UUID ":7 5: a", "H1 " UUID ":7 5: a"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_string_equal(heard(texts[i]), "nonsense");
 }

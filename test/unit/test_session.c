@@ -161,10 +161,15 @@ A_PLAY(pauses_double_with_a_random_half_up_to_retry_max)
 /* A proxy may repeat the password, in capitals, as if it were the code of an error. */
 A_PLAY(of_a_refused_login_no_more_is_shown_than_a_code_may_have)
 {
-    PLAN(s, .on = "AUTH", .error = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", .times = PLAN_ALWAYS);
+    struct plan *refused = PLAN(s, .on = "AUTH", .error = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", .times = PLAN_ALWAYS);
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
     run_ms(s, 100);
     HOLDS(s, strstr(p->log, "ABCDEFGHIJKLMNOP") && !strstr(p->log, "ABCDEFGHIJKLMNOPQ"));
+    plan_end(refused);
+    PLAN(s, .on = "AUTH", .error = "AZZA@[ and more", .times = PLAN_ALWAYS); /* capitals, and nothing beside them */
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
+    run_ms(s, 100);
+    HOLDS(s, strstr(p->log, "AZZA") && !strstr(p->log, "AZZA@"));
 }
 
 WITH_CLIENT(a_link_that_breaks_again_and_again_is_retried_slower)
