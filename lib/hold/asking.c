@@ -158,7 +158,7 @@ static void on_confirmed(struct hl_hold *hold, const struct hl_reply *reply)
     }
     said.quote = words.bytes;
     said.quote_length = strlen(words.bytes);
-    give_answer(hold, &said);
+    hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_UNCONFIRMED, .said = &said});
 }
 
 /* If WAIT gets no answer, the grant is at the store, even if its acquire is never sent again.

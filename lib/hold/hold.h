@@ -132,6 +132,8 @@ enum hl_hold_what { /* what the owner of a hold is told: the folder above, for t
     HOLD_ASKS,         /* an acquire is about to be sent: the owner adds to `params` what makes it a heartbeat or a
                           try */
     HOLD_ANSWERED,     /* the hold is ASKING: `said` is YES, NO or FAULT; NULL: there is no answer */
+    HOLD_UNCONFIRMED,  /* the hold is ASKING: its grant is at the store, but WAIT found too few replicas, or was
+                          refused: `said` is FAULT */
     HOLD_STALE_ANSWER, /* the hold is HELD by a pushed grant: `answer` is that to the acquire that was sent before the
                           push */
     HOLD_SENT_BACK,    /* the hold is ASKING: the release that was to carry its acquire brought no answer to it

@@ -216,10 +216,17 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *s
         hl_acquire_send(acquire);
     else if (hl_acquire_is_try(acquire) || (!is_held && said->fault.kind != HL_FAULT_PASSING))
         hl_acquire_decide(acquire, is_held ? HILOCK_TIMED_OUT : said->fault.status);
-    else if (acquire->hold->ask == ASK_CONFIRM)
-        give_back_unconfirmed(acquire);
     else
         sleep_or_send_again(acquire, said);
+}
+
+void hl_acquire_unconfirmed(struct hl_acquire *acquire, const struct hl_response *said)
+{
+    hl_view_update(acquire, said);
+    if (hl_acquire_is_try(acquire) || said->fault.kind != HL_FAULT_PASSING)
+        hl_acquire_decide(acquire, said->fault.status);
+    else
+        give_back_unconfirmed(acquire);
 }
 
 /* If the acquire has paused because of too few replicas, it now waits for its turn in line. */

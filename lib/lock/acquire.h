@@ -69,6 +69,8 @@ static inline int hl_waiter_sends_by_itself(const struct hl_acquire *acquire)
 
 void hl_acquire_send(struct hl_acquire *acquire); /* sends the request of this acquire, if there is memory for it */
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said);
+/* the acquire was granted, but too few replicas have the grant, or the server refused to say how many have it */
+void hl_acquire_unconfirmed(struct hl_acquire *acquire, const struct hl_response *said);
 /* the release that was to carry the acquire brought no answer to it: it waits for its turn in line */
 void hl_acquire_sent_back(struct hl_acquire *acquire);
 /* the grant has too little validity left: gives the hold back, and the acquire waits for its turn again */

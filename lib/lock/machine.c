@@ -23,6 +23,7 @@ static void on_hold_event(struct hl_hold *hold, const struct hl_hold_event *even
     switch (event->what) {
     case HOLD_ASKS: hl_place_add_params(hold, event->params); break;
     case HOLD_ANSWERED: hl_acquire_answered(hl_hold_handle(hold)->acquire, event->said); break;
+    case HOLD_UNCONFIRMED: hl_acquire_unconfirmed(hl_hold_handle(hold)->acquire, event->said); break;
     case HOLD_STALE_ANSWER: hl_push_stale_answer(hold, event->answer); break;
     case HOLD_SENT_BACK: hl_acquire_sent_back(hl_hold_handle(hold)->acquire); break;
     case HOLD_UNREPORTED: hl_acquire_retry(hl_hold_handle(hold)->acquire); break;

@@ -42,15 +42,14 @@ int hl_place_is_wanted(const struct hl_acquire *acquire)
 }
 
 /* Without the rights to the queue a MUTEX waiter polls, like a waiter of a kind without a queue. A FAIR waiter does
- * not, because the queue is what FAIR promises. If the acquire is granted already, the server refused WAIT, not the
- * queue. */
+ * not, because the queue is what FAIR promises. */
 int hl_place_give_up_queue(struct hl_acquire *acquire, const struct hl_response *said)
 {
     const struct hl_terms *terms = acquire->lock->terms;
     struct hl_core *core = terms->cell->core;
     int is_logged_in = hl_name_node(core, acquire->lock->name)->is_up; /* otherwise the server refused the login */
     int is_refused = is_logged_in && said->result == HL_FAULT && said->fault.status == HILOCK_DENIED;
-    if (!is_refused || acquire->hold->ask == ASK_CONFIRM || !acquire->place || hl_has_own_place(terms))
+    if (!is_refused || !acquire->place || hl_has_own_place(terms))
         return 0;
     hl_handshake_queue_refused(hl_name_node(core, acquire->lock->name), said->quote, said->quote_length);
     hl_place_free(core, acquire);
