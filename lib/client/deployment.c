@@ -7,7 +7,7 @@
 
 #include "base/contract.h"
 #include "client/words.h"
-#include "hold/watchdog.h"
+#include "hold/hold.h"
 #include "wire/scripts.h"
 
 /* Checks the latest master of a quorum against those before it: a server that is given twice would vote twice. */
@@ -142,7 +142,7 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
         .command_timeout_ms = options->command_timeout_ms,
         .keepalive_ms = options->keepalive_ms,
         .inflight_max = options->inflight_max,
-        .remaining_us = hl_watchdog_left_us,
+        .remaining_us = hl_holds_left_us,
         .remaining_arg = &client->core,
         .restart_guard_ms = options->restart_guard_ms,
     };

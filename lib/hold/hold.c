@@ -148,6 +148,19 @@ void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold,
     }
 }
 
+uint64_t hl_holds_left_us(void *arg, const struct hl_node *node)
+{
+    const struct hl_core *core = arg;
+    const struct hl_hold *hold;
+    uint64_t first_us = UINT64_MAX;
+    TAILQ_FOREACH(hold, &core->holds->live, live) {
+        int is_renewed = hold->state == HOLD_HELD && hold->terms->is_renewed;
+        if (is_renewed && hold->deadline_us < first_us && (!node || hl_name_node(core, hold->name) == node))
+            first_us = hold->deadline_us;
+    }
+    return first_us == UINT64_MAX ? UINT64_MAX : hl_left_us(first_us, hl_now_us(&core->host));
+}
+
 struct hl_response hl_hold_read(const struct hl_hold *hold, const struct hl_reply *reply)
 {
     const struct hl_kind *kind = hold->terms->kind;

@@ -165,6 +165,9 @@ void hl_hold_free(struct hl_hold *hold);
 void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX stops the alarm */
 /* Calls visit for each HELD hold. visit may end the hold that it is given. */
 void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
+/* Returns the shortest time that is left to a hold which must be renewed at this node (NULL: at any node). UINT64_MAX:
+ * there is no such hold. Visits all holds. */
+uint64_t hl_holds_left_us(void *core, const struct hl_node *node);
 
 /* From now on the handle asks with this hold, or counts on it. */
 void hl_hold_join(struct hl_hold *hold, struct hilock_lock *lock);

@@ -471,22 +471,3 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
     if (!is_renewing(hold) && (hold->terms->is_renewed || hl_hold_is_with_user(hold)))
         sleep_until(hold, hl_now_us(host) + hl_random_below(&host->random, within_us));
 }
-
-struct ends { const struct hl_node *node; uint64_t first_at_us; };
-
-static void find_end(struct hl_hold *hold, void *arg)
-{
-    struct ends *ends = arg;
-    uint64_t deadline_us = hl_hold_deadline_us(hold);
-    if (hold->terms->is_renewed && deadline_us < ends->first_at_us &&
-        (!ends->node || hl_name_node(hl_hold_core(hold), hold->name) == ends->node))
-        ends->first_at_us = deadline_us;
-}
-
-uint64_t hl_watchdog_left_us(void *arg, const struct hl_node *node)
-{
-    struct hl_core *core = arg;
-    struct ends ends = {node, UINT64_MAX};
-    hl_hold_each_held(core, find_end, &ends);
-    return ends.first_at_us == UINT64_MAX ? UINT64_MAX : hl_left_us(ends.first_at_us, hl_now_us(&core->host));
-}

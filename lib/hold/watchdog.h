@@ -39,9 +39,6 @@ void hl_watchdog_on_new_tenure(struct hl_hold *hold); /* a HELD hold begins a ne
 void hl_watchdog_on_alarm(struct hl_hold *hold);
 /* The link is back, or the name has moved: sends a renewal at a random moment within that time. */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us);
-/* Returns the shortest time that is left to a hold which must be renewed at this node (NULL: at any node). UINT64_MAX:
- * there is no such hold. Visits all holds. */
-uint64_t hl_watchdog_left_us(void *core, const struct hl_node *node);
 /* The hold is HELD: handles the answer to a renewal. */
 void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_answer *answer);
 /* A HELD hold is lost: reports that to its user. If its grant was never reported, its acquire tries again instead. */

@@ -36,7 +36,6 @@ MEANT = {
     ('hl_acquire', 'hold'): 'NULL: its turn to ask has not come',
     ('hl_acquire', 'place'): 'NULL: it waits without a place in the queue',
     ('hl_cell', 'core'): 'NULL: the client is gone',
-    ('ends', 'node'): 'NULL: at any node',
     ('hl_extend', 'attempts'): '0: it was not asked for yet',
     ('hl_hold', 'due_at_us'): '0: the alarm is stopped',
     ('hl_hold', 'extended_until_us'): '0: no extend was sent',

@@ -6,12 +6,15 @@
 
 struct hl_core;
 struct hl_hold;
+struct hl_node;
 
 /* The linker has the library's own calls pass here. */
 static unsigned walks, compares, looks;
 
 void __real_hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
 void __wrap_hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
+uint64_t __real_hl_holds_left_us(void *core, const struct hl_node *node);
+uint64_t __wrap_hl_holds_left_us(void *core, const struct hl_node *node);
 int __real_hl_address_is_same(const struct hl_address *a, const struct hl_address *b);
 int __wrap_hl_address_is_same(const struct hl_address *a, const struct hl_address *b);
 uint64_t __real_world_clock_us(const struct world_clock *clock);
@@ -21,6 +24,12 @@ void __wrap_hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold
 {
     walks++;
     __real_hl_hold_each_held(core, visit, arg);
+}
+
+uint64_t __wrap_hl_holds_left_us(void *core, const struct hl_node *node)
+{
+    walks++;
+    return __real_hl_holds_left_us(core, node);
 }
 
 int __wrap_hl_address_is_same(const struct hl_address *a, const struct hl_address *b)
