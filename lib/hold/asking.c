@@ -3,13 +3,13 @@
 #include "hold/asking.h"
 
 #include "base/container.h"
-#include "base/contract.h"
 #include "base/plant.h"
 #include "core/lease.h"
 #include "core/words.h"
 #include "hold/carried.h"
 #include "hold/downgrade.h"
 #include "hold/ending.h"
+#include "hold/life.h"
 #include "hold/recheck.h"
 #include "hold/shortening.h"
 #include "hold/watchdog.h"
@@ -21,7 +21,7 @@ static struct hl_hold *hold_of(struct hl_request *request)
     return HL_CONTAINER(request, struct hl_hold, request);
 }
 
-static void about(const struct hl_request *request, struct hl_about *ret)
+void hl_asking_about(const struct hl_request *request, struct hl_about *ret)
 {
     *ret = hl_name_about(HL_CONTAINER(request, const struct hl_hold, request)->name);
 }
@@ -72,22 +72,24 @@ static struct hl_release_params release_params(const struct hl_hold *hold)
     return params;
 }
 
-static void encode(struct hl_request *request, struct hl_command *command)
+void hl_asking_encode(struct hl_request *request, struct hl_command *command)
 {
     struct hl_hold *hold = hold_of(request);
     const struct hl_core *core = hl_hold_core(hold);
     const struct hl_kind *kind = hold->terms->kind;
     struct hl_target words = {hold->name->bytes, hold->name->length, core->uuid,
                               HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id, core->label};
-    hold->asked_ms = hold->ask == ASK_RENEW ? hl_watchdog_begin_round(hold) : hold->terms->lease_ms;
-    switch ((enum hl_ask)hold->ask) {
-    case ASK_ACQUIRE: {
+    enum hl_under_way what = hl_life_under_way(hold);
+    hold->asked_ms = what == UNDER_WAY_RENEWAL ? hl_watchdog_begin_round(hold) : hold->terms->lease_ms;
+    switch (what) {
+    case UNDER_WAY_NOTHING:
+    case UNDER_WAY_WAIT: break; /* the node sends WAIT, once for all holds that wait for it */
+    case UNDER_WAY_ACQUIRE: {
         const struct hl_acquire_params params = hl_asking_params(hold);
         hold->form = kind->acquire(command, &words, &params) & 7u;
         break;
     }
-    case ASK_CONFIRM: break; /* the node sends WAIT, once for all holds that wait for it */
-    case ASK_RENEW: {
+    case UNDER_WAY_RENEWAL: {
         if (hl_watchdog_asks_to_share(hold)) {
             hold->form = hl_downgrade_encode(hold, command, &words) & 7u;
             break;
@@ -96,7 +98,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
         hold->form = kind->renew(command, &words, &params) & 7u;
         break;
     }
-    case ASK_RELEASE: {
+    case UNDER_WAY_RELEASE: {
         const struct hl_release_params params = release_params(hold);
         hold->form = kind->release(command, &words, &params) & 7u;
         break;
@@ -108,7 +110,7 @@ static void send_acquire(struct hl_hold *hold, enum hl_stage stage)
 {
     struct hl_core *core = hl_hold_core(hold);
     unsigned how = hold->terms->owner == TERMS_OF_HELD_GROUP ? HL_REQUEST_URGENT : HL_REQUEST_GRANT;
-    hold->ask = ASK_ACQUIRE;
+    hold->state = HOLD_ASKING;
     hold->kept = KEPT_MAYBE;
     hold->stage = stage & 3u;
     if (hold->terms->replicas)
@@ -116,7 +118,7 @@ static void send_acquire(struct hl_hold *hold, enum hl_stage stage)
     hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, how);
 }
 
-/* Gives the answer to the acquire (struct hl_acquire) that this ASKING hold serves. said NULL: there is no answer. */
+/* Gives the answer to the acquire (struct hl_acquire) that this hold serves. said NULL: there is no answer. */
 static void give_answer(struct hl_hold *hold, const struct hl_response *said)
 {
     hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_ANSWERED, .said = said});
@@ -133,14 +135,14 @@ static void on_granted(struct hl_hold *hold, const struct hl_response *said)
         hold->kept = KEPT_OURS;
         give_answer(hold, said);
     } else {
-        hold->ask = ASK_CONFIRM;
+        hold->state = HOLD_CONFIRMING;
         hl_confirm_link_ask(&hold->request, hold->terms->replicas, hold->terms->replica_timeout_ms);
     }
 }
 
-/* Handles the answer to WAIT. */
-static void on_confirmed(struct hl_hold *hold, const struct hl_reply *reply)
+void hl_asking_on_wait(struct hl_hold *hold, const struct hl_response *fault, const struct hl_answer *answer)
 {
+    const struct hl_reply *reply = answer->reply;
     struct hl_response said = {.result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_NOT_REPLICATED, 0}};
     struct hl_text words;
     if (reply->type == HL_REPLY_INTEGER && reply->integer >= hold->terms->replicas) {
@@ -153,7 +155,7 @@ static void on_confirmed(struct hl_hold *hold, const struct hl_reply *reply)
         hl_words_too_few_replicas(&words, (long long)reply->integer, hold->terms->replicas,
                                   hold->terms->replica_timeout_ms);
     else {
-        said = hl_response_fault(reply);
+        said = *fault;
         hl_words_wait_refused(&words, hl_words_of_server(hl_hold_core(hold), said.quote, said.quote_length).bytes);
     }
     said.quote = words.bytes;
@@ -161,89 +163,61 @@ static void on_confirmed(struct hl_hold *hold, const struct hl_reply *reply)
     hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_UNCONFIRMED, .said = &said});
 }
 
-/* If WAIT gets no answer, the grant is at the store, even if its acquire is never sent again.
- * After a definite no, the id is not at the store, unless an earlier acquire with this id has no answer and may still
+/* After a definite no, the id is not at the store, unless an earlier acquire with this id has no answer and may still
  * execute.
  * A lasting error, such as a missing right, may have stopped the script halfway, so the id is released for safety.
  * LATE means that our sample of the server's clock was old, or that the command took very long to arrive. The acquire
  * is sent once more, with the server's time from the refusal. */
-static void on_answered(struct hl_hold *hold, const struct hl_reply *reply)
+void hl_asking_on_answer(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
-    struct hl_response said;
-    if (!reply) {
-        if (hold->ask == ASK_ACQUIRE && HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
-            hold->kept = KEPT_NOTHING;
-        else
-            hl_ending_mark_acquire_unanswered(hold);
-        give_answer(hold, NULL);
-        return;
-    }
-    said = hl_hold_read(hold, reply);
-    hl_recheck_read_answer(hold, &said);
-    if (hl_hold_is_cleared_by(hold, &said))
+    (void)answer;
+    hl_recheck_read_answer(hold, said);
+    if (hl_hold_is_cleared_by(hold, said))
         hold->kept = KEPT_NOTHING;
-    hold->is_queued |= said.position != 0;
-    if (said.result == HL_LATE)
-        hl_clock_learn(hold->request.node, said.server_us, hold->request.sent_us);
-    if (said.result == HL_YES)
-        on_granted(hold, &said);
-    else if (said.result == HL_AGAIN)
+    hold->is_queued |= said->position != 0;
+    if (said->result == HL_LATE)
+        hl_clock_learn(hold->request.node, said->server_us, hold->request.sent_us);
+    if (said->result == HL_YES)
+        on_granted(hold, said);
+    else if (said->result == HL_AGAIN)
         send_acquire(hold, STAGE_SECOND);
-    else if (said.result == HL_LATE && hold->stage != STAGE_FIRST_AFTER_LATE)
+    else if (said->result == HL_LATE && hold->stage != STAGE_FIRST_AFTER_LATE)
         send_acquire(hold, STAGE_FIRST_AFTER_LATE);
-    else if (said.result == HL_LATE)
+    else if (said->result == HL_LATE)
         give_answer(hold, &(struct hl_response){
             .result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
             .quote = hl_words_acquire_late, .quote_length = strlen(hl_words_acquire_late)});
     else
-        give_answer(hold, &said);
+        give_answer(hold, said);
 }
 
-static void done(struct hl_request *request, const struct hl_answer *answer)
+void hl_asking_on_silence(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    struct hl_hold *hold = hold_of(request);
-    HL_REQUIRE(hold->ask != ASK_CONFIRM || hold->state == HOLD_ASKING); /* a hold that ends has withdrawn its WAIT */
-    if (hold->ask == ASK_ACQUIRE && !answer->was_sent)
-        hl_hold_mark_unsent(hold);
-    switch ((enum hl_hold_state)hold->state) {
-    case HOLD_IDLE:
-    case HOLD_ASKING:
-        if (answer->reply && hold->ask == ASK_CONFIRM)
-            on_confirmed(hold, answer->reply);
-        else
-            on_answered(hold, answer->reply);
-        break;
-    case HOLD_HELD:
-        if (hold->ask == ASK_ACQUIRE)
-            hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_STALE_ANSWER, .answer = answer});
-        else
-            hl_watchdog_on_answer(hold, answer);
-        break;
-    case HOLD_ENDING:
-        if (hold->ask == ASK_RELEASE)
-            hl_ending_on_release_answer(hold, answer);
-        else
-            hl_ending_on_earlier_answer(hold, answer);
-        break;
-    }
+    (void)answer;
+    if (HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
+        hold->kept = KEPT_NOTHING;
+    else
+        hl_ending_mark_acquire_unanswered(hold);
+    give_answer(hold, NULL);
 }
 
-static void on_alarm(struct hl_alarm *alarm)
+/* The grant is at the store, even if its acquire is never sent again. */
+void hl_asking_on_no_wait(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    struct hl_hold *hold = HL_CONTAINER(alarm, struct hl_hold, alarm);
-    switch ((enum hl_hold_state)hold->state) {
-    case HOLD_IDLE:
-    case HOLD_ASKING: hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_ALARM}); break;
-    case HOLD_HELD: hl_watchdog_on_alarm(hold); break;
-    case HOLD_ENDING: hl_ending_do_next_step(hold); break;
-    }
+    (void)answer;
+    hl_ending_mark_acquire_unanswered(hold);
+    give_answer(hold, NULL);
 }
 
-int hl_asking_init(struct hl_core *core)
+void hl_asking_use_push(struct hl_hold *hold, uint64_t token, uint64_t deadline_us, uint32_t window_ms)
 {
-    static const struct hl_request_ops ops = {about, encode, done};
-    core->holds->requests = &ops;
-    return hl_alarms_init(&core->holds->alarms, &core->host, on_alarm);
+    if (hl_node_withdraw(&hold->request))
+        hold->state = HOLD_WAITING;
+    hold->kept = KEPT_OURS;
+    hold->token = token;
+    hold->deadline_us = deadline_us;
+    hold->window_ms = (uint16_t)window_ms;
+    give_answer(hold, &(struct hl_response){.result = HL_YES});
 }
 
 uint64_t hl_asking_new_id(const struct hilock_lock *lock)
@@ -255,7 +229,6 @@ void hl_asking_begin(struct hl_hold *hold)
 {
     if (!hold->id)
         hold->id = hl_asking_new_id(hl_hold_handle(hold));
-    hold->state = HOLD_ASKING;
-    if (hold->kept != KEPT_OURS && !hl_request_is_busy(&hold->request))
+    if (hold->state == HOLD_IDLE || hold->state == HOLD_WAITING)
         send_acquire(hold, STAGE_FIRST);
 }

@@ -64,22 +64,21 @@ enum hl_form hl_downgrade_encode(const struct hl_hold *hold, struct hl_command *
 /* From its first write on, the script makes no call that a server may refuse for one of these reasons. */
 static int had_no_effect(hilock_status status) { return status == HILOCK_UNWRITABLE || status == HILOCK_DENIED; }
 
-void hl_downgrade_on_answer(struct hl_hold *hold, const struct hl_answer *answer)
+void hl_downgrade_on_answer(struct hl_hold *hold, const struct hl_response *said)
 {
-    struct hl_response said;
     if (hold->form != HL_FORM_DOWNGRADE)
         return;
-    if (!answer->reply) {
-        if (answer->was_sent && hold->downgrade == DOWNGRADE_ASKED)
-            hold->downgrade = DOWNGRADE_UNANSWERED;
-        return;
-    }
-    said = hl_hold_read(hold, answer->reply);
-    hl_recheck_read_answer(hold, &said);
-    if (said.result == HL_YES)
+    hl_recheck_read_answer(hold, said);
+    if (said->result == HL_YES)
         hold->downgrade = DOWNGRADE_DONE;
-    else if (said.result == HL_FAULT && had_no_effect(said.fault.status) && hold->downgrade == DOWNGRADE_ASKED)
+    else if (said->result == HL_FAULT && had_no_effect(said->fault.status) && hold->downgrade == DOWNGRADE_ASKED)
         hl_downgrade_revert(hold);
+}
+
+void hl_downgrade_on_silence(struct hl_hold *hold, const struct hl_answer *answer)
+{
+    if (hold->form == HL_FORM_DOWNGRADE && answer->was_sent && hold->downgrade == DOWNGRADE_ASKED)
+        hold->downgrade = DOWNGRADE_UNANSWERED;
 }
 
 hilock_status hl_downgrade_on_refusal(struct hl_hold *hold, unsigned attempts, hilock_status status)

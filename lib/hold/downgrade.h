@@ -25,8 +25,9 @@ int hl_downgrade_is_due(const struct hl_hold *hold);
 /* Writes that renewal, and returns its form. */
 enum hl_form hl_downgrade_encode(const struct hl_hold *hold, struct hl_command *command,
                                  const struct hl_target *target);
-/* The hold is HELD, and the answer to its renewal, or NULL for none, has come. */
-void hl_downgrade_on_answer(struct hl_hold *hold, const struct hl_answer *answer);
+/* The hold is held: its renewal was answered, or will have no answer. */
+void hl_downgrade_on_answer(struct hl_hold *hold, const struct hl_response *said);
+void hl_downgrade_on_silence(struct hl_hold *hold, const struct hl_answer *answer);
 /* After that: the renewal was refused with that status, so the call is answered. attempts: how many requests were sent
  * for it. Returns the status that answers it. */
 hilock_status hl_downgrade_on_refusal(struct hl_hold *hold, unsigned attempts, hilock_status status);

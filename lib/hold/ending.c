@@ -8,6 +8,7 @@
 #include "core/lease.h"
 #include "core/words.h"
 #include "hold/carried.h"
+#include "hold/life.h"
 #include "hold/recheck.h"
 #include "hold/validity.h"
 
@@ -146,6 +147,7 @@ static int needs_second_release(const struct hl_hold *hold)
 /* Nothing of the hold is at the store: its lease has run out, or the store lost the hold before a release was sent. */
 static void finish(struct hl_hold *hold)
 {
+    hold->state = HOLD_GONE;
     if (hold->kept != KEPT_NOTHING) {
         hold->kept = KEPT_NOTHING;
         (void)hl_carried_take(hold, NULL, NULL);
@@ -172,34 +174,34 @@ static void do_next_step(struct hl_hold *hold, uint64_t at_us)
         hl_hold_wake_at(hold, UINT64_MAX);
     } else
         sleep_until(hold, UINT64_MAX);
-    if (hl_request_is_busy(&hold->request) || (hold->notice.pending & REPORT_LOST))
+    if (hl_request_is_busy(&hold->request))
         return;
-    if (hold->kept == KEPT_NOTHING || has_lapsed) {
+    if (hold->notice.pending & REPORT_LOST)
+        hold->state = HOLD_LOST;
+    else if (hold->kept == KEPT_NOTHING || has_lapsed)
         finish(hold);
-        return;
+    else {
+        hold->state = HOLD_RELEASING;
+        hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
     }
-    hold->ask = ASK_RELEASE;
-    hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
-void hl_ending_do_next_step(struct hl_hold *hold) { do_next_step(hold, now_us(hold)); }
+void hl_ending_go_on(struct hl_hold *hold) { do_next_step(hold, now_us(hold)); }
 
-static void begin(struct hl_hold *hold, enum hl_end end, struct hl_hold *carried, struct hl_caller caller)
+static void begin(struct hl_hold *hold, enum hl_hold_state state, const struct hl_withdrawal *how)
 {
     struct hl_core *core = hl_hold_core(hold);
     struct hl_name *name = hold->name;
-    int was_holder = hold->state == HOLD_HELD;
+    int was_holder = hl_hold_is_held(hold);
     if (was_holder)
         LIST_REMOVE(hold, held.entry);
-    hold->state = HOLD_ENDING;
-    hold->end = (uint8_t)end;
-    hold->ending.caller = caller;
-    hold->ending.carried = carried;
-    core->holds->undoing += end == END_UNREPORTED;
+    hold->state = state & 15u;
+    hold->end = (uint8_t)how->end;
+    hold->ending.caller = how->caller;
+    hold->ending.carried = how->carried;
+    core->holds->undoing += how->end == END_UNREPORTED;
     hl_validity_follow_all(hold);
     hold->since_us = now_us(hold);
-    if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE)
-        hl_hold_mark_unsent(hold);
     if (HL_PLANTED(R5_SILENT_END))
         hold->kept = KEPT_NOTHING;
     /* The other handles of this client wait until the first answer shows that this hold is released. If the hold shared
@@ -209,13 +211,47 @@ static void begin(struct hl_hold *hold, enum hl_end end, struct hl_hold *carried
     do_next_step(hold, hold->since_us);
 }
 
-void hl_ending_begin(struct hl_hold *hold, enum hl_end end) { begin(hold, end, NULL, (struct hl_caller){0}); }
+void hl_ending_at_rest(struct hl_hold *hold, const struct hl_withdrawal *how) { begin(hold, HOLD_RELEASE_DUE, how); }
+
+void hl_ending_in_acquire(struct hl_hold *hold, const struct hl_withdrawal *how)
+{
+    int is_withdrawn = hl_node_withdraw(&hold->request);
+    if (is_withdrawn)
+        hl_hold_mark_unsent(hold);
+    begin(hold, is_withdrawn ? HOLD_RELEASE_DUE : HOLD_AWAITS_ACQUIRE, how);
+}
+
+/* The grant that replicas should have confirmed is at the store; no answer to WAIT is needed to undo it. */
+void hl_ending_in_wait(struct hl_hold *hold, const struct hl_withdrawal *how)
+{
+    (void)hl_node_withdraw(&hold->request);
+    begin(hold, HOLD_RELEASE_DUE, how);
+}
+
+void hl_ending_in_renewal(struct hl_hold *hold, const struct hl_withdrawal *how)
+{
+    begin(hold, hl_node_withdraw(&hold->request) ? HOLD_RELEASE_DUE : HOLD_AWAITS_RENEWAL, how);
+}
+
+/* The hold was lost in this turn of the loop: the answer to the release reports that, once. */
+void hl_ending_in_loss(struct hl_hold *hold, const struct hl_withdrawal *how)
+{
+    hold->end = (uint8_t)how->end;
+    hold->ending.caller = how->caller;
+    hl_ending_answer_user(hold, HILOCK_LOST);
+    hl_ending_go_on(hold);
+}
+
+void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
+{
+    hl_life_of(hold)->on_end(hold, &(struct hl_withdrawal){.end = end});
+}
 
 void hl_ending_begin_release(struct hl_hold *hold, struct hl_hold *carried, struct hl_caller caller)
 {
     if (carried)
         hl_carried_attach(carried);
-    begin(hold, END_RELEASED, carried, caller);
+    hl_life_of(hold)->on_end(hold, &(struct hl_withdrawal){END_RELEASED, caller, carried});
 }
 
 int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_parts entry,
@@ -285,6 +321,7 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
     int was_ours = said->result == HL_YES || (hold->since_us < hold->deadline_us &&
                                               (hold->had_unanswered_release || now_us(hold) >= hold->deadline_us));
     hold->kept = is_done ? KEPT_NOTHING : KEPT_MAYBE;
+    hold->state = is_done ? HOLD_GONE : HOLD_RELEASE_DUE;
     remember(hold);
     if (hold->end == END_REPEATED && said->result == HL_YES)
         trace_settled(hold);
@@ -302,74 +339,91 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
         sleep_until(hold, needs_second ? hold->may_run_until_us : retry_at_us(hold));
 }
 
-static void on_release_reply(struct hl_hold *hold, const struct hl_reply *reply)
+static void on_release_answer(struct hl_hold *hold, const struct hl_response *said)
 {
-    struct hl_response said = hl_hold_read(hold, reply);
     struct hl_text why;
-    hl_recheck_read_answer(hold, &said);
+    hl_recheck_read_release(hold, said);
     /* If a release is answered HL_AGAIN, a second command is sent in its place, which does not touch the queue (enum
      * hl_stage). While a hash slot is moving that is not enough: after its NO the id may still be in the queue, so the
      * first command must follow later. If the key of the queue has another type it is enough, because there is no
      * queue that the id could be in. */
-    int is_half_released = hold->stage == STAGE_SECOND_FOR_NOW && said.result == HL_NO;
-    hold->stage = said.result != HL_AGAIN ? STAGE_FIRST : said.is_for_now ? STAGE_SECOND_FOR_NOW : STAGE_SECOND;
-    if (said.result == HL_FAULT) {
+    int is_half_released = hold->stage == STAGE_SECOND_FOR_NOW && said->result == HL_NO;
+    hold->stage = said->result != HL_AGAIN ? STAGE_FIRST : said->is_for_now ? STAGE_SECOND_FOR_NOW : STAGE_SECOND;
+    if (said->result == HL_FAULT) {
         hl_words_release_refused(&why, hl_name_quoted(hold->name).bytes,
-                                 hl_words_of_server(hl_hold_core(hold), said.quote, said.quote_length).bytes);
+                                 hl_words_of_server(hl_hold_core(hold), said->quote, said->quote_length).bytes);
         if (hold->siblings_wait) /* reported once, because the release is repeated several times in a lease */
             trace_fault(hold, HL_RELEASE_REFUSED, why.bytes);
         wake_siblings(hold);
         sleep_until(hold, retry_at_us(hold));
-    } else if (said.result != HL_AGAIN)
-        on_gone(hold, &said, is_half_released);
+    } else if (said->result != HL_AGAIN)
+        on_gone(hold, said, is_half_released);
     else
-        hl_ending_do_next_step(hold);
+        hl_ending_go_on(hold);
+}
+
+/* The answer to the acquire that the release carried comes in the same reply. Its hold gets it after this one. */
+void hl_ending_on_release(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
+{
+    struct hl_reply next_said;
+    struct hl_hold *next = hl_carried_take(hold, answer->reply, &next_said);
+    on_release_answer(hold, said);
+    if (next)
+        hl_request_answer_carried(&next->request, &(struct hl_answer){&next_said, 1});
 }
 
 /* If the release could not be sent, it is submitted once more, and still carries the same acquire. If it was sent and
  * has no answer, it is repeated without the acquire. */
-void hl_ending_on_release_answer(struct hl_hold *hold, const struct hl_answer *answer)
+void hl_ending_on_silence(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    struct hl_reply said;
-    struct hl_hold *next = answer->reply || answer->was_sent ? hl_carried_take(hold, answer->reply, &said) : NULL;
-    if (answer->reply)
-        on_release_reply(hold, answer->reply);
-    else {
-        hold->had_unanswered_release = 1;
-        hl_ending_do_next_step(hold);
-    }
-    if (next)
-        hl_request_answer_carried(&next->request, &(struct hl_answer){&said, 1});
+    if (answer->was_sent)
+        (void)hl_carried_take(hold, NULL, NULL);
+    hold->had_unanswered_release = 1;
+    hl_ending_go_on(hold);
 }
 
 /* If the answer proves that nothing of the id is at the store, no release is needed; otherwise the id is released. A
  * grant may come very late, because the process slept or a script had to be loaded; so the lease may last for its whole
  * length from now on. */
-void hl_ending_on_earlier_answer(struct hl_hold *hold, const struct hl_answer *answer)
+void hl_ending_on_acquire(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
-    const struct hl_response said = answer->reply ? hl_hold_read(hold, answer->reply)
-                                                  : (struct hl_response){.result = HL_FAULT};
-    int is_acquire = hold->ask == ASK_ACQUIRE && answer->was_sent, is_unheard = is_acquire && !answer->reply;
-    int is_granted = is_acquire && said.result == HL_YES;
-    int is_renewed = hold->ask == ASK_RENEW && said.result == HL_YES && is_lapsed(hold);
-    hl_recheck_read_answer(hold, &said);
-    if (is_unheard)
-        hl_ending_mark_acquire_unanswered(hold);
-    hold->is_queued |= is_acquire && said.position != 0;
-    if (is_granted)
-        hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = said.token});
-    if (is_unheard || is_granted || is_renewed) {
+    int is_granted = answer->was_sent && said->result == HL_YES;
+    hl_recheck_read_answer(hold, said);
+    hold->is_queued |= answer->was_sent && said->position != 0;
+    if (is_granted) {
+        hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = said->token});
         hold->kept = KEPT_MAYBE;
         hold->since_us = now_us(hold);
-    } else if (hold->ask == ASK_RENEW && said.result == HL_NO)
-        hl_hold_mark_not_ours(hold);
-    else if (is_acquire && said.result != HL_FAULT && hl_hold_is_cleared_by(hold, &said))
-        hold->kept = KEPT_NOTHING;
-    if (is_unheard && HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
+    } else if (answer->was_sent && said->result != HL_FAULT && hl_hold_is_cleared_by(hold, said))
         hold->kept = KEPT_NOTHING;
     if (is_granted && HL_PLANTED(R4_NO_UNDO))
         hold->kept = KEPT_NOTHING;
-    hl_ending_do_next_step(hold);
+    hl_ending_go_on(hold);
+}
+
+void hl_ending_on_unheard(struct hl_hold *hold, const struct hl_answer *answer)
+{
+    if (answer->was_sent) {
+        hl_ending_mark_acquire_unanswered(hold);
+        hold->since_us = now_us(hold);
+    }
+    if (answer->was_sent && HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
+        hold->kept = KEPT_NOTHING;
+    hl_ending_go_on(hold);
+}
+
+/* A renewal that was answered so late that the hold had been given up may have lengthened the lease. */
+void hl_ending_on_renewal(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
+{
+    int is_renewed = said->result == HL_YES && is_lapsed(hold);
+    (void)answer;
+    hl_recheck_read_answer(hold, said);
+    if (is_renewed) {
+        hold->kept = KEPT_MAYBE;
+        hold->since_us = now_us(hold);
+    } else if (said->result == HL_NO)
+        hl_hold_mark_not_ours(hold);
+    hl_ending_go_on(hold);
 }
 
 /* Returns 1 if another server, or the same one after a restart, now has the name, and so little time has passed that a

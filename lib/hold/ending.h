@@ -22,24 +22,20 @@
  * run out, unless this is called again. */
 int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_parts entry,
                          enum hl_end end);
-/* Ends a hold in any state but ENDING. If nothing of it is at the store, the hold is freed at once. */
+/* Ends a hold that is not ending. If nothing of it is at the store, the hold is freed at once. */
 void hl_ending_begin(struct hl_hold *hold, enum hl_end end);
-/* The same for a HELD hold that its user released. carried: the hold whose acquire the release carries (carried.h);
- * NULL: none. */
+/* The same for a hold that its user released. If the hold was lost, and that is not reported yet, the answer to the
+ * release reports it. carried: the hold whose acquire the release carries (carried.h); NULL: none. */
 void hl_ending_begin_release(struct hl_hold *hold, struct hl_hold *carried, struct hl_caller caller);
-/* Does what is due now: answers the user UNKNOWN, sends the release, or frees the hold. Call this after an alarm, and
- * when the loss has been reported, because the release waits for that. */
-void hl_ending_do_next_step(struct hl_hold *hold);
+/* The hold is ending: does what is due now. Answers the user UNKNOWN, sends the release, or frees the hold. Call this
+ * after an alarm, and when the loss has been reported, because the release waits for that. */
+void hl_ending_go_on(struct hl_hold *hold);
 /* An acquire of this hold has no answer, or none yet: its id counts as being at the store. */
 void hl_ending_mark_acquire_unanswered(struct hl_hold *hold);
 /* An acquire has no answer, or a renewal that shortens the lease (hold/shortening.h) has none: notes until when that
  * request may still execute (may_run_until_us). The function above does this, too, and marks the id as MAYBE; so call
  * this one if the hold is known to be OURS. */
 void hl_ending_mark_request_unanswered(struct hl_hold *hold);
-/* The hold is ENDING: handles the answer to an acquire or a renewal that was sent before. */
-void hl_ending_on_earlier_answer(struct hl_hold *hold, const struct hl_answer *answer);
-/* The hold is ENDING: handles the answer to its release, and to the acquire that the release carried. */
-void hl_ending_on_release_answer(struct hl_hold *hold, const struct hl_answer *answer);
 /* The client closes: answers UNKNOWN to every release call that has no answer yet. */
 void hl_endings_answer_users(struct hl_core *core);
 /* Answers the release call of the user that ended the hold, if there was one; only the first answer counts. */
@@ -50,5 +46,24 @@ void hl_ending_free_if_done(struct hl_hold *hold); /* frees the hold if nothing 
  * release stays remembered for the next time. */
 void hl_endings_repeat(struct hl_core *core);
 void hl_endings_forget(struct hl_core *core);
+
+/* ---- for the table of life.c: how a hold ends, by what is under way ---- */
+
+struct hl_withdrawal;
+
+void hl_ending_at_rest(struct hl_hold *hold, const struct hl_withdrawal *how); /* nothing is under way */
+void hl_ending_in_acquire(struct hl_hold *hold, const struct hl_withdrawal *how);
+void hl_ending_in_wait(struct hl_hold *hold, const struct hl_withdrawal *how);
+void hl_ending_in_renewal(struct hl_hold *hold, const struct hl_withdrawal *how);
+/* the user releases a hold whose loss is not reported yet */
+void hl_ending_in_loss(struct hl_hold *hold, const struct hl_withdrawal *how);
+
+/* ---- and how the requests of a hold that is ending are answered ---- */
+
+void hl_ending_on_acquire(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
+void hl_ending_on_unheard(struct hl_hold *hold, const struct hl_answer *answer); /* the acquire has no answer */
+void hl_ending_on_renewal(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
+void hl_ending_on_release(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
+void hl_ending_on_silence(struct hl_hold *hold, const struct hl_answer *answer); /* the release has no answer */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hold - the memory and the alarm of a hold, and what answers prove about it. asking.c sends the requests, watchdog.c
- * renews, ending.c ends. */
+/* hold - the memory and the alarm of a hold, and what answers prove about it. life.c has the table of its states:
+ * asking.c sends the requests, watchdog.c renews, ending.c ends. */
 #include "hold/hold.h"
 
 #include "base/contract.h"
@@ -79,8 +79,6 @@ int hl_hold_is_with_user(const struct hl_hold *hold)
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold) { return hold->kept == KEPT_OURS ? hold->deadline_us : 0; }
 
-int hl_hold_is_confirming(const struct hl_hold *hold) { return hold->request.queue == REQUEST_CONFIRMING; }
-
 /* The id is not at the store and will not appear there: no request with it was sent, or each one was answered no. */
 int hl_hold_is_empty(const struct hl_hold *hold)
 {
@@ -137,13 +135,13 @@ unsigned hl_hold_reserved(const struct hl_hold *hold)
     return hl_takes_turns(hold->terms) ? hl_hold_core(hold)->limits.turns_max - 1 : 0;
 }
 
-/* A hold that a visit makes stands at the end of the list and is not HELD yet, so it is not visited. */
+/* A hold that a visit makes stands at the end of the list and is not held yet, so it is not visited. */
 void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg)
 {
     struct hl_hold *hold, *next;
     for (hold = TAILQ_FIRST(&core->holds->live); hold; hold = next) {
         next = TAILQ_NEXT(hold, live);
-        if (hold->state == HOLD_HELD)
+        if (hl_hold_is_held(hold))
             visit(hold, arg);
     }
 }
@@ -154,23 +152,11 @@ uint64_t hl_holds_left_us(void *arg, const struct hl_node *node)
     const struct hl_hold *hold;
     uint64_t first_us = UINT64_MAX;
     TAILQ_FOREACH(hold, &core->holds->live, live) {
-        int is_renewed = hold->state == HOLD_HELD && hold->terms->is_renewed;
+        int is_renewed = hl_hold_is_held(hold) && hold->terms->is_renewed;
         if (is_renewed && hold->deadline_us < first_us && (!node || hl_name_node(core, hold->name) == node))
             first_us = hold->deadline_us;
     }
     return first_us == UINT64_MAX ? UINT64_MAX : hl_left_us(first_us, hl_now_us(&core->host));
-}
-
-struct hl_response hl_hold_read(const struct hl_hold *hold, const struct hl_reply *reply)
-{
-    const struct hl_kind *kind = hold->terms->kind;
-    switch ((enum hl_ask)hold->ask) {
-    case ASK_ACQUIRE: return kind->acquired(reply, (enum hl_form)hold->form);
-    case ASK_CONFIRM: break;
-    case ASK_RENEW: return kind->renewed(reply, (enum hl_form)hold->form);
-    case ASK_RELEASE: return kind->released(reply, (enum hl_form)hold->form);
-    }
-    return hl_response_fault(reply);
 }
 
 int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *said)
@@ -211,7 +197,7 @@ void hl_hold_loss_words(struct hl_core *core, const struct hl_hold *hold, struct
 {
     const struct hl_quoted name = hl_name_quoted(hold->name);
     const struct hl_node *node = hl_name_node(core, hold->name);
-    uint64_t lost_us = hold->state == HOLD_ENDING ? hold->since_us : hl_now_us(&core->host);
+    uint64_t lost_us = hl_hold_is_ending(hold) ? hold->since_us : hl_now_us(&core->host);
     switch ((hilock_lost_reason)hold->reason) {
     case HILOCK_REASON_NONE: hl_text_set(text, "not lost"); break;
     case HILOCK_REASON_TAKEN: words_taken(core, hold, lost_us, text); break;

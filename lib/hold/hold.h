@@ -2,8 +2,31 @@
 /* hold - the client's record of one id at one name and node, from before its first request until nothing of the id can
  * be at the store.
  *
- *   IDLE -> ASKING -> HELD -> ENDING -> freed
- *             `-----------------^
+ *   before the grant:
+ *
+ *     IDLE ---> ASKING <----------> WAITING         ASKING: an acquire is under way; WAITING: the next one is not due
+ *                | | |               ^   |
+ *                | | `-> CONFIRMING -'   |          the store granted it, and replicas must have that write
+ *                | |          |          |
+ *   held:        | `--------. | .--------'          HELD from WAITING, and PUSHED from ASKING: a push grants it
+ *                v          v v v
+ *             PUSHED -----> HELD                    PUSHED: the heartbeat from before the push is still under way
+ *                           ^  |
+ *                           |  v
+ *                         RENEWING ---> OVERDUE     OVERDUE: counts as failed, but an answer may still come; then HELD
+ *
+ *   over for the client, from any state above: its user releases it, it is lost, or its grant is undone:
+ *
+ *     AWAITS_ACQUIRE --.
+ *     AWAITS_RENEWAL --+--> LOST ---> RELEASING <---> RELEASE_DUE
+ *                                         `---------> GONE ---> freed
+ *
+ * No release is sent before the request on the wire is answered; a hold without one begins behind these two states. A
+ * hold that was lost is LOST until that is reported, and every other hold skips that state.
+ *
+ * What its alarm, an answer, no answer and its end do in each state is a row of the table in life.c. Beside its state a
+ * hold records what may be at the store under its id (`kept`). These are two enums because they change independently of
+ * each other: a hold in one and the same state may be there certainly, perhaps, or not at all.
  *
  * A hold is made before its first request, together with the memory for its alarm, so that renewing, releasing and
  * undoing allocate nothing. Invariants:
@@ -27,12 +50,6 @@ enum hl_kept { /* what is at the store under the id of a hold, as far as this cl
     KEPT_MAYBE, /* a lease, or a place in the queue, may be there: no definite answer has come yet */
     KEPT_OURS   /* the lease is there, until the deadline at least */
 };
-enum hl_ask { /* the purpose of the latest request of a hold */
-    ASK_ACQUIRE,
-    ASK_CONFIRM, /* the lock is granted, and WAIT waits until the replicas have that write */
-    ASK_RENEW,
-    ASK_RELEASE
-};
 /* An acquire or a release may take two commands: the second is sent if the first was answered HL_AGAIN. Which commands
  * these are is up to the kind of the lock (enum hl_form has the choice). */
 enum hl_stage { /* which of the two commands the latest request sent */
@@ -42,7 +59,7 @@ enum hl_stage { /* which of the two commands the latest request sent */
     STAGE_SECOND_FOR_NOW    /* release: the hash slot is moving, so the second command touches only the key of the
                                lock. The first command follows later, to remove the id from the queue. */
 };
-/* Why a hold is ENDING. If its user released it, the value also shows how far that call has come, in this order. */
+/* Why a hold is over. If its user released it, the value also shows how far that call has come, in this order. */
 enum hl_end {
     END_UNCALLED,         /* no release call: the hold was lost, or its grant is undone */
     END_UNREPORTED,       /* no release call: the grant was never reported; the hold counts in core->holds->undoing */
@@ -55,7 +72,28 @@ enum hl_end {
     END_LAPSED            /* it was answered UNKNOWN; later the lease ran out */
 };
 
-enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_ENDING };
+enum hl_hold_state {     /* what the client does with a hold; three predicates below name the groups */
+    HOLD_IDLE,           /* no request of the id was sent */
+
+    /* acquiring */
+    HOLD_ASKING,         /* an acquire is under way: the first one, or a heartbeat of the place */
+    HOLD_WAITING,        /* the latest acquire was answered, or taken back; the next one is sent later */
+    HOLD_CONFIRMING,     /* the store granted the hold, and WAIT is under way until replicas have that write */
+
+    /* held */
+    HOLD_HELD,           /* no request is under way */
+    HOLD_PUSHED,         /* a push granted the hold; a heartbeat that was sent before is still under way */
+    HOLD_RENEWING,       /* a renewal is under way */
+    HOLD_OVERDUE,        /* a renewal under way counts as failed already; an answer may still come */
+
+    /* ending */
+    HOLD_AWAITS_ACQUIRE, /* an acquire is still under way, so no release is sent */
+    HOLD_AWAITS_RENEWAL, /* the same with a renewal */
+    HOLD_LOST,           /* nothing is under way; no release is sent before the loss is reported */
+    HOLD_RELEASING,      /* the release is under way */
+    HOLD_RELEASE_DUE,    /* nothing is under way; the alarm sends the release again */
+    HOLD_GONE            /* nothing is at the store any more, and the last reports to the user are pending */
+};
 /* The reports of a hold to its user, lowest bit first. */
 enum { REPORT_LOST = 1, REPORT_RENEWAL_FAILED = 2, REPORT_RENEWED = 4, REPORT_RELEASED = 8, REPORT_SETTLED = 16 };
 
@@ -83,21 +121,21 @@ struct hl_hold {
     uint64_t token;              /* the fencing token of the grant; valid while OURS */
     uint64_t deadline_us;        /* while OURS: from this moment on the client no longer counts the hold as its own */
     struct hl_terms *terms;
-    TAILQ_HEAD(, hilock_lock) handles; /* the handle that asks with this hold, or that counts on it. While ENDING: the
-                                          one whose loss is still to be reported */
+    TAILQ_HEAD(, hilock_lock) handles; /* the handle that asks with this hold, or that counts on it. While the hold is
+                                          ending: the one whose loss is still to be reported */
     uint64_t id;
-    uint64_t since_us;           /* HELD: when the present tenure began; ENDING: when the ending began, or when a grant
+    uint64_t since_us;           /* held: when the present tenure began; ending: when the ending began, or when a grant
                                     or a renewal was answered that late */
     uint64_t due_at_us;          /* when the alarm is due; 0: the alarm is stopped */
     uint64_t may_run_until_us;   /* until when a request without an answer may still execute: an acquire, after which
                                     the id is released again, or a renewal that shortens. 0: there is none */
     union { /* the state tells which part is valid */
-        struct { /* HELD */
+        struct { /* held */
             LIST_ENTRY(hl_hold) entry; /* links the hold into name->holds */
             uint64_t granted_at_us;    /* when the turn of the loop began in which the grant arrived: the store granted
                                           it no later */
         } held;
-        struct { /* ENDING */
+        struct { /* ending */
             struct hl_caller caller;     /* who is told what became of the release */
             struct hl_hold *carried;     /* the hold whose acquire the release carries (carried.h); NULL: none */
         } ending;
@@ -107,22 +145,22 @@ struct hl_hold {
     struct hl_alarm alarm;
     uint32_t asked_ms;           /* the lease that the latest acquire or renewal asked for */
     struct hl_entry_parts entry;
-    uint16_t window_ms;          /* HELD by a pushed grant: the window of that grant, until the first renewal makes
+    uint16_t window_ms;          /* held by a pushed grant: the window of that grant, until the first renewal makes
                                     it a lease. 0: the grant is a lease */
-    uint8_t state : 2, kept : 2, ask : 2; /* enum hl_hold_state, hl_kept, hl_ask */
+    uint8_t state : 4;           /* enum hl_hold_state */
+    uint8_t kept : 2;            /* enum hl_kept */
     uint8_t stage : 2;           /* enum hl_stage */
     uint8_t form : 3;            /* enum hl_form: the command that was sent latest, by which its reply is read */
     uint8_t reason : 3;          /* hilock_lost_reason */
-    uint8_t downgrade : 2;       /* HELD: enum hl_downgrade (downgrade.h) */
+    uint8_t downgrade : 2;       /* held: enum hl_downgrade (downgrade.h) */
     uint8_t end;                 /* enum hl_end */
     uint8_t failures;            /* how many renewals have failed in a row, cut at 255 */
-    uint8_t served;              /* HELD: how many handles this hold served before the present one (lock/tenure.c) */
+    uint8_t served;              /* held: how many handles this hold served before the present one (lock/tenure.c) */
     uint8_t is_queued : 1;       /* the id may be in the queue at the store */
-    uint8_t siblings_wait : 1;   /* ENDING: other handles of this client wait for the first answer to the release
+    uint8_t siblings_wait : 1;   /* ending: other handles of this client wait for the first answer to the release
                                     (name->unanswered_releases) */
     uint8_t had_unanswered_release : 1; /* an earlier release of this id got no answer, or could not be sent */
     uint8_t is_lease_too_long : 1; /* the lease at the store was longer than asked for, and that was reported */
-    uint8_t is_overdue : 1;      /* the renewal under way already counts as failed; an answer may still come */
     uint8_t is_shortening : 1;   /* a renewal that may shorten the lease at the store was sent (shortening.h), and is
                                     not known to be over. Without an answer it may execute until may_run_until_us */
 };
@@ -131,15 +169,15 @@ _Static_assert(sizeof(struct hl_hold) <= 248 || sizeof(void *) != 8, "every lock
 enum hl_hold_what { /* what the owner of a hold is told: the folder above, for the acquire that the hold serves */
     HOLD_ASKS,         /* an acquire is about to be sent: the owner adds to `params` what makes it a heartbeat or a
                           try */
-    HOLD_ANSWERED,     /* the hold is ASKING: `said` is YES, NO or FAULT; NULL: there is no answer */
-    HOLD_UNCONFIRMED,  /* the hold is ASKING: its grant is at the store, but WAIT found too few replicas, or was
+    HOLD_ANSWERED,     /* the hold is acquiring: `said` is YES, NO or FAULT; NULL: there is no answer */
+    HOLD_UNCONFIRMED,  /* the hold is acquiring: its grant is at the store, but WAIT found too few replicas, or was
                           refused: `said` is FAULT */
-    HOLD_STALE_ANSWER, /* the hold is HELD by a pushed grant: `answer` is that to the acquire that was sent before the
-                          push */
-    HOLD_SENT_BACK,    /* the hold is ASKING: the release that was to carry its acquire brought no answer to it
+    HOLD_STALE_ANSWER, /* the hold is held by a pushed grant: `said` and `answer` are those to the acquire that was
+                          sent before the push */
+    HOLD_SENT_BACK,    /* the hold is acquiring: the release that was to carry its acquire brought no answer to it
                           (carried.h), so the acquire waits for its turn again */
     HOLD_UNREPORTED,   /* the hold has ended before its grant was reported: the acquire tries again */
-    HOLD_ALARM,        /* the alarm fired before the hold was HELD: the acquire has slept or paused for long enough */
+    HOLD_ALARM,        /* the alarm fired before the hold was held: the acquire has slept or paused for long enough */
     HOLD_SHARES,       /* the hold shares its name from now on (downgrade.h): no other handle of this client waits for
                           its end any more */
     HOLD_RELEASED      /* the release of the hold has its first answer, or will have none: other handles of this client
@@ -152,6 +190,23 @@ struct hl_hold_event {
     const struct hl_answer *answer;
 };
 
+/* 1: an acquire of the hold was sent, and the client does not count the hold as its own yet. */
+static inline int hl_hold_is_acquiring(const struct hl_hold *hold)
+{
+    return hold->state == HOLD_ASKING || hold->state == HOLD_WAITING || hold->state == HOLD_CONFIRMING;
+}
+/* 1: the client counts the hold as its own. It is in name->holds, and OURS. */
+static inline int hl_hold_is_held(const struct hl_hold *hold)
+{
+    return hold->state == HOLD_HELD || hold->state == HOLD_PUSHED || hold->state == HOLD_RENEWING ||
+           hold->state == HOLD_OVERDUE;
+}
+/* 1: the hold is over for the client, but perhaps not at the store. */
+static inline int hl_hold_is_ending(const struct hl_hold *hold)
+{
+    return hold->state != HOLD_IDLE && !hl_hold_is_acquiring(hold) && !hl_hold_is_held(hold);
+}
+
 static inline struct hl_core *hl_hold_core(const struct hl_hold *hold) { return hold->terms->cell->core; }
 /* Calls up: the only way from this folder to the one above (lock/machine.c). */
 static inline void hl_hold_tell(struct hl_hold *hold, const struct hl_hold_event *event)
@@ -163,7 +218,7 @@ struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock
 /* call only when nothing of the hold is at the store or on the wire */
 void hl_hold_free(struct hl_hold *hold);
 void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX stops the alarm */
-/* Calls visit for each HELD hold. visit may end the hold that it is given. */
+/* Calls visit for each hold that is held. visit may end the hold that it is given. */
 void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
 /* Returns the shortest time that is left to a hold which must be renewed at this node (NULL: at any node). UINT64_MAX:
  * there is no such hold. Visits all holds. */
@@ -177,7 +232,7 @@ static inline struct hilock_lock *hl_hold_handle(const struct hl_hold *hold) { r
 /* 1: the user counts on this hold: its grant was reported, and its end was not. */
 int hl_hold_is_with_user(const struct hl_hold *hold);
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: the hold is not OURS */
-/* HELD: when the hold ends for the client: at its deadline, or earlier because of hold_max_ms */
+/* held: when the hold ends for the client: at its deadline, or earlier because of hold_max_ms */
 uint64_t hl_hold_ends_at_us(const struct hl_hold *hold);
 /* the entry of the hold in the store's queue; due_s 0: it never had one */
 struct hl_queue_entry hl_hold_entry(const struct hl_hold *hold);
@@ -189,10 +244,8 @@ uint64_t hl_hold_min_validity_us(const struct hl_hold *hold, const struct hl_ter
 /* the fencing token of the present tenure; 0: the kind has no tokens */
 uint64_t hl_hold_token(const struct hl_hold *hold);
 unsigned hl_hold_reserved(const struct hl_hold *hold); /* how many tokens its acquire reserves for later tenures */
-/* 1: the store granted the hold, and WAIT has no answer yet */
-int hl_hold_is_confirming(const struct hl_hold *hold);
 int hl_hold_is_empty(const struct hl_hold *hold); /* 1: nothing of the hold is at the store or on the wire */
-/* Returns a HELD hold of this client for the name; NULL: the client does not hold it. */
+/* Returns a hold of this client for the name that is held; NULL: the client does not hold it. */
 static inline struct hl_hold *hl_hold_of(const struct hl_name *name) { return LIST_FIRST(&name->holds); }
 /* the same, of a hold that has the name alone; NULL: none, or holds that share the name */
 static inline struct hl_hold *hl_hold_alone_of(const struct hl_name *name)
@@ -205,8 +258,6 @@ struct hl_hold *hl_hold_find(const struct hl_name *name, uint64_t id); /* the sa
  * server, or because the server is away. */
 int hl_hold_needs_verification(const struct hl_hold *hold);
 
-/* The answer to the latest request, decoded as the kind of the lock prescribes. */
-struct hl_response hl_hold_read(const struct hl_hold *hold, const struct hl_reply *reply);
 /* 1: this answer to an acquire proves that nothing of the id is at the store. */
 int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *said);
 /* The latest acquire of this hold was never sent, so that acquire left nothing at the store. */

@@ -13,8 +13,8 @@ struct hl_recheck;
 struct hl_holds {
     void (*on_event)(struct hl_hold *hold, const struct hl_hold_event *event); /* calls up (hold.h) */
     const struct hl_notice_ops *reports;    /* makes the reports of holds to the user */
-    const struct hl_request_ops *requests;  /* asking.c */
-    struct hl_alarms alarms;                /* asking.c: one for each hold */
+    const struct hl_request_ops *requests;  /* life.c */
+    struct hl_alarms alarms;                /* life.c: one for each hold */
     TAILQ_HEAD(hl_hold_list, hl_hold) live; /* every hold that is not freed, in the order of their making */
     unsigned count;                         /* how many holds are in `live` */
     unsigned undoing;                       /* how many holds in `live` are abandoned attempts not yet released at the

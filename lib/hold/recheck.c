@@ -166,10 +166,9 @@ static struct hl_recheck *recheck_for(struct hl_core *core, struct hl_name *name
     return recheck;
 }
 
-void hl_recheck_read_answer(struct hl_hold *hold, const struct hl_response *said)
+static void read_hold_answer(struct hl_hold *hold, const struct hl_response *said, int is_more)
 {
     struct hl_core *core = hl_hold_core(hold);
-    int is_more = said->has_more && hold->ask == ASK_RELEASE;
     struct hl_recheck *recheck;
     read_answer(core, hold->request.node, hold->name, said);
     if (hl_hold_alone_of(hold->name)) /* its release will find lapsed grants */
@@ -180,6 +179,13 @@ void hl_recheck_read_answer(struct hl_hold *hold, const struct hl_response *said
             note(recheck, &said->handover, 0);
     } else if (is_more)
         hl_recheck_now(core, hold->name, hold->terms);
+}
+
+void hl_recheck_read_answer(struct hl_hold *hold, const struct hl_response *said) { read_hold_answer(hold, said, 0); }
+
+void hl_recheck_read_release(struct hl_hold *hold, const struct hl_response *said)
+{
+    read_hold_answer(hold, said, said->has_more);
 }
 
 void hl_recheck_now(struct hl_core *core, struct hl_name *name, struct hl_terms *terms)

@@ -30,6 +30,9 @@ int hl_rechecks_init(struct hl_core *core); /* returns -1 without memory */
 /* Takes the server's clock, the places that the store removed from the queue, and the grant that the request made, if
  * it made one, from an answer to a request of this hold. */
 void hl_recheck_read_answer(struct hl_hold *hold, const struct hl_response *said);
+/* The same of an answer to its release. If that release found too many waiters that are not ready, the recheck goes
+ * on. */
+void hl_recheck_read_release(struct hl_hold *hold, const struct hl_response *said);
 /* the name may be free: sends a recheck at once */
 void hl_recheck_now(struct hl_core *core, struct hl_name *name, struct hl_terms *terms);
 /* this client has the name now: no recheck is needed */

@@ -89,7 +89,7 @@ static void on_extend_timeout(struct hl_core *core, struct hl_call *call)
     const struct hl_node *node = hl_name_node(core, call->lock->name);
     uint32_t waited_ms = core->limits.command_timeout_ms;
     struct hl_text why;
-    if (extend->operation == HILOCK_OP_DOWNGRADE && !extend->attempts && call->lock->hold->state == HOLD_HELD)
+    if (extend->operation == HILOCK_OP_DOWNGRADE && !extend->attempts && hl_hold_is_held(call->lock->hold))
         hl_downgrade_revert(call->lock->hold);
     if (extend->operation == HILOCK_OP_DOWNGRADE && extend->attempts)
         hl_words_downgrade_unknown(&why, name.bytes, hl_node_name(node), waited_ms);
@@ -224,7 +224,7 @@ int hl_watchdog_is_failing(const struct hl_hold *hold) { return hold->failures >
 
 static int is_renewing(const struct hl_hold *hold)
 {
-    return hold->ask == ASK_RENEW && hl_request_is_busy(&hold->request);
+    return hold->state == HOLD_RENEWING || hold->state == HOLD_OVERDUE;
 }
 
 /* Returns when the renewal under way counts as failed. If one renewal has failed already, this one gets at most half of
@@ -258,14 +258,13 @@ static void on_failed(struct hl_hold *hold, const char *why)
     sleep_until(hold, answer_us > retry_us ? answer_us : retry_us);
 }
 
-/* Sends a renewal. If the hold was granted by a push, a heartbeat that was sent before may still be under way, and a
- * hold has only one request: then the answer to that heartbeat renews (hl_watchdog_on_stale_answer). */
+/* Sends a renewal. If the hold is PUSHED, a heartbeat that was sent before is still under way, and a hold has only one
+ * request: then the answer to that heartbeat renews (hl_watchdog_on_stale_answer). */
 static void renew(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
-    if (!hl_request_is_busy(&hold->request)) {
-        hold->is_overdue = 0;
-        hold->ask = ASK_RENEW;
+    if (hold->state == HOLD_HELD) {
+        hold->state = HOLD_RENEWING;
         hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms,
                         HL_REQUEST_URGENT | HL_REQUEST_FIRST);
     }
@@ -346,35 +345,44 @@ static void on_renewed(struct hl_hold *hold, const struct hl_response *said)
         sleep_until(hold, now_us + hl_lease_retry_us(&core->host.random, granted_span_us(hold)));
 }
 
-void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_answer *answer)
+void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
-    struct hl_response said;
     struct hl_text quote;
-    hl_downgrade_on_answer(hold, answer);
-    if (!answer->reply) {
-        if (hold->is_shortening)
-            hl_ending_mark_request_unanswered(hold);
-        on_failed(hold, hold->is_overdue ? NULL : hl_words_renewal_unanswered);
-        return;
-    }
+    (void)answer;
+    hl_downgrade_on_answer(hold, said);
     if (!hl_shortening_may_run(hold)) /* otherwise an older renewal without an answer may still execute */
         hold->is_shortening = 0;
-    said = hl_hold_read(hold, answer->reply);
-    if (said.result == HL_NO) {
+    if (said->result == HL_NO) {
         hl_hold_mark_not_ours(hold);
         hl_watchdog_lose(hold, HILOCK_REASON_TAKEN);
     } else if (!HL_PLANTED(R11_RESURRECT) && end_if_over(hold))
         return;
-    else if (said.result == HL_YES)
-        on_renewed(hold, &said);
+    else if (said->result == HL_YES)
+        on_renewed(hold, said);
     else if (HL_PLANTED(R5_ERROR_IS_LOSS))
         hl_watchdog_lose(hold, HILOCK_REASON_TAKEN);
     else {
-        quote = hl_words_of_server(hl_hold_core(hold), said.quote, said.quote_length);
-        answer_extends(hold, said.fault.status, quote.bytes);
+        quote = hl_words_of_server(hl_hold_core(hold), said->quote, said->quote_length);
+        answer_extends(hold, said->fault.status, quote.bytes);
         on_failed(hold, quote.bytes);
     }
 }
+
+/* why NULL: this failure has been counted already. */
+static void on_unanswered(struct hl_hold *hold, const struct hl_answer *answer, const char *why)
+{
+    hl_downgrade_on_silence(hold, answer);
+    if (hold->is_shortening)
+        hl_ending_mark_request_unanswered(hold);
+    on_failed(hold, why);
+}
+
+void hl_watchdog_on_silence(struct hl_hold *hold, const struct hl_answer *answer)
+{
+    on_unanswered(hold, answer, hl_words_renewal_unanswered);
+}
+
+void hl_watchdog_on_timeout(struct hl_hold *hold, const struct hl_answer *answer) { on_unanswered(hold, answer, NULL); }
 
 void hl_watchdog_on_stale_answer(struct hl_hold *hold, int is_ours)
 {
@@ -387,7 +395,7 @@ void hl_watchdog_on_stale_answer(struct hl_hold *hold, int is_ours)
 
 void hl_watchdog_start(struct hl_hold *hold)
 {
-    hold->state = HOLD_HELD;
+    hold->state = hold->state == HOLD_ASKING ? HOLD_PUSHED : HOLD_HELD;
     hold->since_us = hold->held.granted_at_us = hl_hold_core(hold)->host.entered_us; /* the store granted it no later */
     LIST_INSERT_HEAD(&hold->name->holds, hold, held.entry);
     if (hl_holds_alone(hold->terms)) /* otherwise other grants may still lapse, and the recheck finds them */
@@ -408,19 +416,25 @@ void hl_watchdog_on_new_tenure(struct hl_hold *hold)
         sleep_until(hold, early_us);
 }
 
-/* An alarm before the end of the hold means that a renewal, an extend or a verification is due, or that the time of the
- * request under way is over. That request is withdrawn if it was not sent yet. On the wire it may still be answered,
- * and its answer counts as usual. */
-void hl_watchdog_on_alarm(struct hl_hold *hold)
+void hl_watchdog_on_due(struct hl_hold *hold)
 {
+    if (!end_if_over(hold))
+        renew(hold);
+}
+
+/* A request that was not sent yet is withdrawn. On the wire it may still be answered, and its answer counts as
+ * usual. */
+void hl_watchdog_on_late(struct hl_hold *hold)
+{
+    int is_withdrawn;
     if (end_if_over(hold))
         return;
-    if (!hl_request_is_busy(&hold->request)) {
-        renew(hold);
-        return;
-    }
-    hold->is_overdue = !hl_node_withdraw(&hold->request);
-    on_failed(hold, hold->is_overdue ? hl_words_renewal_overdue : hl_words_renewal_unsent);
+    is_withdrawn = hl_node_withdraw(&hold->request);
+    if (is_withdrawn)
+        hold->state = HOLD_HELD;
+    else if (hold->state == HOLD_RENEWING)
+        hold->state = HOLD_OVERDUE;
+    on_failed(hold, is_withdrawn ? hl_words_renewal_unsent : hl_words_renewal_overdue);
 }
 
 static hilock_status ask(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation, uint32_t lease_ms,
@@ -436,7 +450,7 @@ static hilock_status ask(struct hl_core *core, struct hilock_lock *lock, hilock_
     extend->operation = operation;
     extend->lease_ms = lease_ms;
     TAILQ_INSERT_TAIL(&extras->extends, extend, entry);
-    if (lock->hold->state == HOLD_HELD && !is_renewing(lock->hold))
+    if (hl_hold_is_held(lock->hold) && !is_renewing(lock->hold))
         renew(lock->hold);
     return HILOCK_OK;
 }
@@ -456,7 +470,7 @@ hilock_status hl_watchdog_downgrade(struct hl_core *core, struct hilock_lock *lo
         status = ask(core, lock, HILOCK_OP_DOWNGRADE, 0, on_result, user);
     if (status != HILOCK_OK)
         hl_downgrade_revert(lock->hold);
-    if (status == HILOCK_OK && lock->hold->state == HOLD_HELD)
+    if (status == HILOCK_OK && hl_hold_is_held(lock->hold))
         hl_hold_tell(lock->hold, &(struct hl_hold_event){.what = HOLD_SHARES});
     return status;
 }

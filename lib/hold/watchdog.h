@@ -34,26 +34,24 @@ struct hl_extend {
     char *detail;                /* the sentence of that answer; NULL: the general sentence of the status */
 };
 
-void hl_watchdog_start(struct hl_hold *hold); /* an ASKING hold was granted and becomes HELD */
-void hl_watchdog_on_new_tenure(struct hl_hold *hold); /* a HELD hold begins a new tenure, or has other terms now */
-void hl_watchdog_on_alarm(struct hl_hold *hold);
+void hl_watchdog_start(struct hl_hold *hold); /* a hold that is acquiring was granted, and is held from now on */
+/* a hold that is held begins a new tenure, or has other terms now */
+void hl_watchdog_on_new_tenure(struct hl_hold *hold);
 /* The link is back, or the name has moved: sends a renewal at a random moment within that time. */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us);
-/* The hold is HELD: handles the answer to a renewal. */
-void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_answer *answer);
-/* A HELD hold is lost: reports that to its user. If its grant was never reported, its acquire tries again instead. */
+/* A hold is lost: reports that to its user. If its grant was never reported, its acquire tries again instead. */
 void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason);
 /* The same for a hold whose grant was reported to its user: reports the loss before all else, then ends the hold. */
 void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason);
 /* 1: the hold has a watchdog, and its latest two renewals, or more, have failed. That was reported to its user. */
 int hl_watchdog_is_failing(const struct hl_hold *hold);
 uint64_t hl_watchdog_sweep(struct hl_core *core); /* ends every hold that has expired; returns the time */
-/* The hold is HELD by a pushed grant. An older heartbeat, which was sent before that grant came, now has its answer, or
+/* The hold is held by a pushed grant. An older heartbeat, which was sent before that grant came, now has its answer, or
  * will have none: sends the extends that waited for it, or plans the next renewal. is_ours: that answer proves that the
  * hold is ours for a whole lease, counted from the send of the heartbeat. */
 void hl_watchdog_on_stale_answer(struct hl_hold *hold, int is_ours);
 
-/* Accepts an extend. Call only if the handle has a hold. If that hold is HELD, the extend is sent now, or with the next
+/* Accepts an extend. Call only if the handle has a hold. If that hold is held, the extend is sent now, or with the next
  * renewal if one is under way. If the hold was just lost, the report of that loss answers the extend. Returns OK or
  * NO_MEMORY. */
 hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
@@ -72,5 +70,15 @@ void hl_watchdog_end_extends(struct hl_core *core, struct hilock_lock *lock, int
 void hl_watchdog_report_extend(struct hl_core *core, struct hl_extend *extend, const char *detail);
 /* frees all extends of the handle, without an answer */
 void hl_watchdog_forget_extends(struct hl_core *core, struct hilock_lock *lock);
+
+/* ---- for the table of life.c ---- */
+
+void hl_watchdog_on_due(struct hl_hold *hold); /* a renewal, an extend or a verification is due */
+void hl_watchdog_on_late(struct hl_hold *hold); /* the time of the request under way is over */
+void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
+/* a renewal has no answer, and that is a failure */
+void hl_watchdog_on_silence(struct hl_hold *hold, const struct hl_answer *answer);
+/* a renewal has no answer, and counts as failed already */
+void hl_watchdog_on_timeout(struct hl_hold *hold, const struct hl_answer *answer);
 
 #endif

@@ -250,7 +250,7 @@ void hl_acquire_on_alarm(struct hl_alarm *alarm)
         hl_acquire_report_waiting(core, acquire); /* this also sets the alarm again */
     else if (acquire->state == ACQUIRE_STARVED)
         hl_acquire_decide(acquire, HILOCK_NO_MEMORY);
-    else if (acquire->hold && hl_hold_is_confirming(acquire->hold))
+    else if (acquire->hold && acquire->hold->state == HOLD_CONFIRMING)
         hl_acquire_decide(acquire, HILOCK_NOT_REPLICATED);
     else
         hl_acquire_decide(acquire, hl_view_status(core, acquire));

@@ -79,7 +79,7 @@ static int is_ending(struct hl_core *core, const struct hl_name *name, uint64_t 
     return 0;
 }
 
-/* Handles a grant whose id no wait has. If a heartbeat was faster and found the grant, the hold is HELD already, and
+/* Handles a grant whose id no wait has. If a heartbeat was faster and found the grant, the hold is held already, and
  * the push is no news. Otherwise this client was too slow, so the grant is released (without memory for that, it
  * lapses). The client's other places for the name may be gone, too, so they send a heartbeat. */
 static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *push)

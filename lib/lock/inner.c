@@ -44,7 +44,7 @@ int hl_inner_is_name_held(const struct hilock_lock *lock) { return hl_view_is_he
 
 unsigned hl_inner_waiting(const struct hilock_lock *lock) { return hl_line_waiting(lock->name); }
 
-int hl_inner_is_held(const struct hilock_lock *lock) { return lock->hold && lock->hold->state == HOLD_HELD; }
+int hl_inner_is_held(const struct hilock_lock *lock) { return lock->hold && hl_hold_is_held(lock->hold); }
 
 int hl_inner_has_hold(const struct hilock_lock *lock) { return lock->hold != NULL; }
 

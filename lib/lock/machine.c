@@ -3,8 +3,8 @@
  * callbacks. The handles stay, and are idle. */
 #include "lock/machine.h"
 
-#include "hold/asking.h"
 #include "hold/ending.h"
+#include "hold/life.h"
 #include "hold/recheck.h"
 #include "hold/validity.h"
 #include "hold/watchdog.h"
@@ -24,7 +24,7 @@ static void on_hold_event(struct hl_hold *hold, const struct hl_hold_event *even
     case HOLD_ASKS: hl_place_add_params(hold, event->params); break;
     case HOLD_ANSWERED: hl_acquire_answered(hl_hold_handle(hold)->acquire, event->said); break;
     case HOLD_UNCONFIRMED: hl_acquire_unconfirmed(hl_hold_handle(hold)->acquire, event->said); break;
-    case HOLD_STALE_ANSWER: hl_push_stale_answer(hold, event->answer); break;
+    case HOLD_STALE_ANSWER: hl_push_stale_answer(hold, event->said, event->answer); break;
     case HOLD_SENT_BACK: hl_acquire_sent_back(hl_hold_handle(hold)->acquire); break;
     case HOLD_UNREPORTED: hl_acquire_retry(hl_hold_handle(hold)->acquire); break;
     case HOLD_ALARM: hl_acquire_resume(hl_hold_handle(hold)->acquire); break;
@@ -47,7 +47,7 @@ int hl_machine_init(struct hl_core *core)
     core->holds->earliest_end_us = UINT64_MAX;
     core->cell = hl_cell_new(&core->host.memory);
     core->locks->shortage_timer = hl_timer_new(&core->host, hl_lines_after_shortage, core);
-    if (!core->cell || !core->locks->shortage_timer || hl_asking_init(core) != 0 ||
+    if (!core->cell || !core->locks->shortage_timer || hl_life_init(core) != 0 ||
         hl_alarms_init(&core->locks->alarms, &core->host, hl_acquire_on_alarm) != 0 ||
         hl_alarms_init(&core->call_alarms, &core->host, hl_callback_on_alarm) != 0 || hl_rechecks_init(core) != 0)
         return -1;
@@ -58,9 +58,9 @@ int hl_machine_init(struct hl_core *core)
 static void forget_hold(struct hl_hold *hold)
 {
     hold->request.queue = REQUEST_IDLE;
-    if (hold->state == HOLD_HELD)
+    if (hl_hold_is_held(hold))
         LIST_REMOVE(hold, held.entry);
-    else if (hold->state == HOLD_ENDING && hold->ending.caller.lock)
+    else if (hl_hold_is_ending(hold) && hold->ending.caller.lock)
         hl_lock_unref(hold->ending.caller.lock);
     hl_hold_free(hold);
 }
@@ -148,7 +148,7 @@ static struct hl_snapshot snapshot(const struct hilock_lock *lock)
     if (!hold)
         return (struct hl_snapshot){.state = HILOCK_STATE_IDLE};
     return (struct hl_snapshot){.state = HILOCK_STATE_HELD, .since_us = hold->since_us, .count = hl_lock_count(lock),
-                                .ends_us = hold->state == HOLD_HELD ? hl_hold_ends_at_us(hold) : 0,
+                                .ends_us = hl_hold_is_held(hold) ? hl_hold_ends_at_us(hold) : 0,
                                 .token = hl_hold_token(hold), .tenure = (hold->id << 8) + hold->served};
 }
 

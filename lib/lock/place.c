@@ -86,8 +86,8 @@ void hl_place_leave_to_next(struct hl_acquire *acquire, struct hl_acquire *next)
 {
     struct hl_hold *hold = acquire->hold;
     int is_like = next && !next->hold && !next->place && next->lock->terms == acquire->lock->terms;
-    int can_pass = is_like && acquire->place && acquire->state == ACQUIRE_SLEEPING && hold->state == HOLD_ASKING &&
-                   hold->is_queued && !hl_request_is_busy(&hold->request);
+    int can_pass = is_like && acquire->place && acquire->state == ACQUIRE_SLEEPING && hold->state == HOLD_WAITING &&
+                   hold->is_queued;
     if (!can_pass)
         return;
     hl_hold_leave(hold, acquire->lock);

@@ -3,6 +3,7 @@
 #include "lock/push.h"
 
 #include "core/lease.h"
+#include "hold/asking.h"
 #include "hold/ending.h"
 #include "hold/watchdog.h"
 #include "lock/line.h"
@@ -66,7 +67,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     uint64_t least_us = hl_terms_min_validity_us(terms, window_ms), deadline_us = 0, now_us;
     int has_lapsed;
     if ((acquire->state != ACQUIRE_SLEEPING && acquire->state != ACQUIRE_ASKING) || hl_acquire_is_try(acquire) ||
-        hold->state != HOLD_ASKING)
+        !hl_hold_is_acquiring(hold))
         return;
     deadline_us = deadline_of(place, node, push);
     now_us = hl_now_us(node->host);
@@ -85,12 +86,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
             hl_acquire_send(acquire);
         return;
     }
-    (void)hl_node_withdraw(&hold->request);
-    hold->kept = KEPT_OURS;
-    hold->token = push->token;
-    hold->deadline_us = deadline_us;
-    hold->window_ms = (uint16_t)window_ms;
-    hl_acquire_answered(acquire, &(struct hl_response){.result = HL_YES});
+    hl_asking_use_push(hold, push->token, deadline_us, window_ms);
 }
 
 /* The store tells this waiter to send a request. If the message carries a pause, the name is left for a moment to other
@@ -120,11 +116,9 @@ void hl_push_arrived(struct hl_queue_place *place, struct hl_node *node, const s
     }
 }
 
-void hl_push_stale_answer(struct hl_hold *hold, const struct hl_answer *answer)
+void hl_push_stale_answer(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
-    const struct hl_response said = answer->reply ? hl_hold_read(hold, answer->reply)
-                                                  : (struct hl_response){.result = HL_FAULT};
-    int is_taken = said.result == HL_YES && said.token != hold->token;
+    int is_taken = said->result == HL_YES && said->token != hold->token;
     if (!answer->reply && answer->was_sent)
         hl_ending_mark_request_unanswered(hold);
     /* The pushed grant had lapsed, and the heartbeat took the lock anew with another token. The user's token is no
@@ -132,5 +126,5 @@ void hl_push_stale_answer(struct hl_hold *hold, const struct hl_answer *answer)
     if (is_taken)
         hl_watchdog_lose(hold, HILOCK_REASON_TAKEN);
     else
-        hl_watchdog_on_stale_answer(hold, said.result == HL_YES);
+        hl_watchdog_on_stale_answer(hold, said->result == HL_YES);
 }

@@ -21,7 +21,7 @@
 #include "wire/push.h"
 
 void hl_push_arrived(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
-/* The hold is HELD by a pushed grant. Handles the answer to a heartbeat that was sent before that push came. */
-void hl_push_stale_answer(struct hl_hold *hold, const struct hl_answer *answer);
+/* The hold is held by a pushed grant. Handles the answer to a heartbeat that was sent before that push came. */
+void hl_push_stale_answer(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
 
 #endif

@@ -44,7 +44,7 @@ static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t 
  * used the name lately, there is no next tenure: such a program can get the name only when the hold is released. */
 struct hl_acquire *hl_tenure_next(struct hl_core *core, const struct hl_hold *hold)
 {
-    struct hl_acquire *next = hold->state == HOLD_HELD ? hl_line_next(hold->name) : NULL;
+    struct hl_acquire *next = hl_hold_is_held(hold) ? hl_line_next(hold->name) : NULL;
     if (!next)
         return NULL;
     uint64_t now_us = hl_now_us(&core->host);
@@ -139,7 +139,7 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
     struct hl_call *receipt =
         next && on_result ? hl_callback_new(core, sizeof *receipt, &ops, NULL, lock, on_result, user) : NULL;
     end(core, lock, 0);
-    if (hold->state == HOLD_HELD)
+    if (hl_hold_is_held(hold))
         hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
                        &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .token = hl_hold_token(hold),
                                          .waited_us = hl_now_us(&core->host) - hold->since_us});
@@ -152,14 +152,7 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
     hold->notice.epoch = lock->epoch;
     lock->refs += on_result != NULL;
     hl_notice_cancel(core, &hold->notice);
-    if (hold->state == HOLD_HELD)
-        hl_ending_begin_release(hold, next_to_carry(core, hold), caller);
-    else { /* the hold was lost in this turn of the loop: the answer to the release reports that, once */
-        hold->end = END_RELEASED;
-        hold->ending.caller = caller;
-        hl_ending_answer_user(hold, HILOCK_LOST);
-        hl_ending_do_next_step(hold);
-    }
+    hl_ending_begin_release(hold, hl_hold_is_held(hold) ? next_to_carry(core, hold) : NULL, caller);
 }
 
 static void report_lost(struct hl_core *core, struct hl_hold *hold)
@@ -175,7 +168,7 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
     struct hl_extend *extend = lock->extras && !is_member ? TAILQ_FIRST(&lock->extras->extends) : NULL;
     hl_hold_loss_words(core, hold, &detail);
     end(core, lock, !is_member);
-    hl_ending_do_next_step(hold); /* the release is sent with the flush after this delivery */
+    hl_ending_go_on(hold); /* the release is sent with the flush after this delivery */
     if (!extend || hl_terms_are_internal(lock->terms))
         hl_callback_event(core, lock, lock->terms->on_lost, &event);
     if (extend)

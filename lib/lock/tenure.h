@@ -2,7 +2,7 @@
 /* tenure - one handle's time on a hold, from the callback with OK until the user releases or drops it, or until the
  * hold is lost. A released hold goes to the next handle in line of this client, without a command.
  *
- *   granted --> tenure 0 --release--> tenure 1 --release--> ... --a limit, or the next handle does not fit--> ENDING
+ *   granted --> tenure 0 --release--> tenure 1 --release--> ... --a limit, or the next handle does not fit--> ending
  *
  * Handing on cannot fail. A release with a callback needs a receipt for its answer; without memory for the receipt the
  * release goes to the store, which needs no memory.
@@ -27,14 +27,15 @@ extern const struct hl_notice_ops hl_tenure_reports; /* the reports of a hold: l
 
 /* Ends the tenure of this handle: hands the hold on, or releases it. on_result may be NULL. */
 void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
-/* Changes the terms of a HELD hold, from which its lease and its hold_max_ms come. since_us: when the tenure began. */
+/* Changes the terms of a hold that is held, from which its lease and its hold_max_ms come. since_us: when the tenure
+ * began. */
 void hl_tenure_change_terms(struct hl_hold *hold, struct hl_terms *terms, uint64_t since_us);
 
 /* ---- the next tenure ---- */
 
 /* Returns the acquire that gets the hold after this tenure; NULL: the hold must be released. */
 struct hl_acquire *hl_tenure_next(struct hl_core *core, const struct hl_hold *hold);
-/* The hold is HELD, and its tenure is over. The hold goes to next, which becomes GRANTED and is reported as such. */
+/* The hold is held, and its tenure is over. The hold goes to next, which becomes GRANTED and is reported as such. */
 void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next);
 
 #endif

@@ -73,7 +73,7 @@ hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acqu
     int is_pending = request && request->queue == REQUEST_SENT;
     int is_silent = is_pending && hl_now_us(&core->host) - request->sent_us > ANSWER_IS_LATE_US;
     /* the head is granted and waits for the replicas; for the other waiters the name is simply held */
-    int is_taken = head && head != acquire && head->hold && hl_hold_is_confirming(head->hold);
+    int is_taken = head && head != acquire && head->hold && head->hold->state == HOLD_CONFIRMING;
     if (hl_hold_of(name) || is_taken)
         return HILOCK_TIMED_OUT;
     if (!line || !(node->is_up || node->is_at_wrong_server) || is_silent)
@@ -206,7 +206,7 @@ struct hl_result_words *hl_view_result_words(struct hl_core *core, const struct 
         hl_words_queue_full(&text, hl_name_quoted(name).bytes, name->line->queued_at_store, core->limits.queue_max);
     else if (status == HILOCK_NO_MEMORY)
         hl_words_starved(&text, hl_name_quoted(name).bytes);
-    else if (status == HILOCK_NOT_REPLICATED && acquire->hold && hl_hold_is_confirming(acquire->hold))
+    else if (status == HILOCK_NOT_REPLICATED && acquire->hold && acquire->hold->state == HOLD_CONFIRMING)
         hl_words_unconfirmed(&text, acquire->lock->terms->replicas, waited_ms);
     else if (status == HILOCK_NOT_REPLICATED)
         hl_words_not_replicated(&text, view.words);

@@ -25,7 +25,7 @@ BELOW = {
 }
 # What the folder `group` may know of the folders hold and lock: these headers, and none of these names.
 INNER = {'hold/validity.h', 'lock/inner.h', 'lock/inquiry.h', 'lock/machine.h', 'lock/reentry.h', 'lock/view.h'}
-NOT_INNER = re.compile(r'->(?:acquire|hold)\b|\bhl_(?:hold|asking|endings?|watchdog|rechecks?|lines?|place|push|grant_channels?|acquire|tenure)_\w+\(')
+NOT_INNER = re.compile(r'->(?:acquire|hold)\b|\bhl_(?:hold|life|asking|endings?|watchdog|rechecks?|lines?|place|push|grant_channels?|acquire|tenure)_\w+\(')
 # Headers of others: where in lib/ they may be included. Whatever is not named here is the C library.
 FOREIGN = {
     r'hiredis/': lambda path: path.startswith('lib/link/'),

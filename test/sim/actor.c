@@ -105,13 +105,19 @@ static uint64_t hold_us(struct sim *sim)
     return sim_between(random, 0, (uint64_t)sim->lease_ms * (sim_chance(random, 0.2) ? 4000 : 400));
 }
 
+/* The request that was sent latest is one from after the grant. */
+static int may_be_renewed(const struct hl_hold *part)
+{
+    return !hl_hold_is_held(part) || part->request.sent_us >= part->held.granted_at_us;
+}
+
 /* A renewal may have been sent since: then a time by which no request that its deadline counts from had left yet. */
 static uint64_t sent_us(const struct sim_actor *actor, const struct hl_hold *part)
 {
     uint64_t span_us = 2100 * (uint64_t)sim_of(actor)->lease_ms;
     if (part->window_ms) /* and handed on since: it counts from a heartbeat, as old as a place in the queue at most */
         span_us += 1000 * (uint64_t)HL_QUEUE_LIVES_MS;
-    if (!part->served && (part->ask == ASK_ACQUIRE || part->ask == ASK_CONFIRM))
+    if (!part->served && !may_be_renewed(part))
         return part->request.sent_us;
     return part->deadline_us > span_us ? part->deadline_us - span_us : 0;
 }
@@ -136,7 +142,7 @@ static uint64_t begun_us(const struct sim_actor *actor)
 static uint64_t confirmed_us(const struct sim_actor *actor, unsigned i)
 {
     const struct hl_hold *part = sim_inside_hold(actor, i);
-    return actor->replicas && (part->ask == ASK_CONFIRM || part->ask == ASK_ACQUIRE) ? part->deadline_us : 0;
+    return actor->replicas && !may_be_renewed(part) ? part->deadline_us : 0;
 }
 
 static void hear_result(struct sim_actor *actor, const struct hilock_result *result)
@@ -269,7 +275,7 @@ static struct sim_actor *foresee(struct sim_actor *actor)
     uint64_t *sometimes = sim_of(actor)->world.sometimes, now_us = sim_process_now_us(actor->process);
     const struct hl_hold *hold = actor->lock->hold;
     const struct hl_acquire *next = hold ? hl_line_next(actor->lock->name) : NULL;
-    if (!next || hl_terms_are_internal(next->lock->terms) || hold->state != HOLD_HELD || hold->terms->kind != next->lock->terms->kind || sim_of(actor)->turns_max == 1)
+    if (!next || hl_terms_are_internal(next->lock->terms) || !hl_hold_is_held(hold) || hold->terms->kind != next->lock->terms->kind || sim_of(actor)->turns_max == 1)
         return NULL;
     if (hold->served + 1u == sim_of(actor)->turns_max)
         sometimes[SIM_HAND_OFF_COUNTED]++;

@@ -330,10 +330,10 @@ void sim_check_waited(struct sim_process *process, uint64_t id)
  * (Who is in a queue may be granted meanwhile.) */
 static int is_idle(const struct sim *sim, const struct hl_hold *hold)
 {
-    const struct hl_acquire *acquire = hold->state == HOLD_IDLE || hold->state == HOLD_ASKING ? hl_hold_handle(hold)->acquire : NULL;
+    const struct hl_acquire *acquire = !hl_hold_is_held(hold) && !hl_hold_is_ending(hold) ? hl_hold_handle(hold)->acquire : NULL;
     if (acquire)
         return (acquire->state == ACQUIRE_SLEEPING || acquire->state == ACQUIRE_IN_LINE) && !hl_has_queue(hold->terms);
-    return hold->state == HOLD_ENDING && sim->is_healed && sim->healed_us + LINKED_US < sim->world.time.now_us &&
+    return hl_hold_is_ending(hold) && sim->is_healed && sim->healed_us + LINKED_US < sim->world.time.now_us &&
            hold->may_run_until_us < hl_now_us(&hl_hold_core(hold)->host);
 }
 

@@ -30,7 +30,7 @@ static uint64_t end_us(const struct sim_actor *actor, unsigned i)
     const struct hl_hold *hold = sim_inside_hold(actor, i);
     if (!hold)
         return 0;
-    return hold->state != HOLD_HELD ? hold->since_us : hold->kept == KEPT_OURS ? hold->deadline_us : 0;
+    return !hl_hold_is_held(hold) ? hold->since_us : hold->kept == KEPT_OURS ? hold->deadline_us : 0;
 }
 
 uint64_t sim_inside_end_us(const struct sim_actor *actor)
@@ -50,7 +50,7 @@ uint64_t sim_inside_deadline_us(const struct sim_actor *actor)
 {
     unsigned held = 0;
     for (unsigned i = 0; i < sim_inside_count(actor); i++)
-        held += sim_inside_hold(actor, i) && sim_inside_hold(actor, i)->state == HOLD_HELD;
+        held += sim_inside_hold(actor, i) && hl_hold_is_held(sim_inside_hold(actor, i));
     return held >= needed(actor) ? sim_inside_end_us(actor) : 0;
 }
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* life - what becomes of a hold: for each of its states, what its alarm, an answer, no answer and its end do. The
+ * states and their drawing are in hold.h, and the table is in life.c: every alarm, every answer and every end goes
+ * through it.
+ *
+ * Invariant: a state says whether a request is under way, and which. So it changes where a request is submitted,
+ * answered or taken back, and nowhere else. */
+#ifndef HL_HOLD_LIFE_H
+#define HL_HOLD_LIFE_H
+
+#include "hold/hold.h"
+
+enum hl_under_way { /* the request that is under way in a state */
+    UNDER_WAY_NOTHING,
+    UNDER_WAY_ACQUIRE,
+    UNDER_WAY_WAIT,
+    UNDER_WAY_RENEWAL,
+    UNDER_WAY_RELEASE
+};
+
+struct hl_withdrawal { /* how a hold ends */
+    enum hl_end end;
+    struct hl_caller caller; /* the release call of its user, if there was one */
+    struct hl_hold *carried; /* the hold whose acquire the release carries (carried.h); NULL: none */
+};
+
+struct hl_life { /* what happens in a state. When an answer comes, or none will, nothing is under way any more. */
+    void (*on_alarm)(struct hl_hold *hold);
+    void (*on_answer)(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
+    void (*on_silence)(struct hl_hold *hold, const struct hl_answer *answer);
+    void (*on_end)(struct hl_hold *hold, const struct hl_withdrawal *how);
+};
+
+int hl_life_init(struct hl_core *core); /* call before the first hold. Returns 0, or -1 without memory */
+const struct hl_life *hl_life_of(const struct hl_hold *hold);
+enum hl_under_way hl_life_under_way(const struct hl_hold *hold);
+
+#endif
