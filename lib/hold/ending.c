@@ -50,10 +50,16 @@ static uint64_t lapsed_at_us(const struct hl_hold *hold)
 static uint64_t now_us(const struct hl_hold *hold) { return hl_now_us(&hl_hold_core(hold)->host); }
 static int is_lapsed(const struct hl_hold *hold) { return now_us(hold) >= lapsed_at_us(hold); }
 
+/* 1: the user released the hold, and that call has no answer yet. */
+static int has_open_call(const struct hl_hold *hold)
+{
+    return hold->end == END_RELEASED || hold->end == END_IN_DOUBT;
+}
+
 /* Returns when the release call of the user is answered UNKNOWN; UINT64_MAX: no such answer is due. */
 static uint64_t answer_unknown_at_us(const struct hl_hold *hold)
 {
-    return hold->end == END_RELEASED
+    return has_open_call(hold)
            ? hold->since_us + (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000 : UINT64_MAX;
 }
 
@@ -87,7 +93,7 @@ void hl_ending_free_if_done(struct hl_hold *hold)
 
 void hl_ending_answer_user(struct hl_hold *hold, hilock_status status)
 {
-    if (hold->end != END_RELEASED)
+    if (!has_open_call(hold))
         return;
     hold->end = status == HILOCK_OK ? END_ANSWERED_OK
                 : status == HILOCK_LOST ? END_ANSWERED_LOST : END_ANSWERED_UNKNOWN;
@@ -319,7 +325,7 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
     int needs_second = needs_second_release(hold), is_done = !needs_second && !is_half_released;
     /* this release or an earlier one without an answer removed the hold, or its lease has run out since */
     int was_ours = said->result == HL_YES || (hold->since_us < hold->deadline_us &&
-                                              (hold->had_unanswered_release || now_us(hold) >= hold->deadline_us));
+                                              (hold->end == END_IN_DOUBT || now_us(hold) >= hold->deadline_us));
     hold->kept = is_done ? KEPT_NOTHING : KEPT_MAYBE;
     hold->state = is_done ? HOLD_GONE : HOLD_RELEASE_DUE;
     remember(hold);
@@ -378,7 +384,8 @@ void hl_ending_on_silence(struct hl_hold *hold, const struct hl_answer *answer)
 {
     if (answer->was_sent)
         (void)hl_carried_take(hold, NULL, NULL);
-    hold->had_unanswered_release = 1;
+    if (hold->end == END_RELEASED)
+        hold->end = END_IN_DOUBT;
     hl_ending_go_on(hold);
 }
 

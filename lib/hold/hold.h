@@ -65,6 +65,7 @@ enum hl_end {
     END_UNREPORTED,       /* no release call: the grant was never reported; the hold counts in core->holds->undoing */
     END_REPEATED,         /* no release call: a failover may have lost a release that was acknowledged before */
     END_RELEASED,         /* the user released the hold, and that call has no answer yet */
+    END_IN_DOUBT,         /* the same, and a release had no answer, or could not be sent: it may have ended the hold */
     END_ANSWERED_OK,      /* the release call is answered OK; with all values from here on it is answered */
     END_ANSWERED_LOST,    /* it is answered LOST: the store did not have the hold any more */
     END_ANSWERED_UNKNOWN, /* it is answered UNKNOWN: the store had not answered by then */
@@ -159,7 +160,6 @@ struct hl_hold {
     uint8_t is_queued : 1;       /* the id may be in the queue at the store */
     uint8_t siblings_wait : 1;   /* ending: other handles of this client wait for the first answer to the release
                                     (name->unanswered_releases) */
-    uint8_t had_unanswered_release : 1; /* an earlier release of this id got no answer, or could not be sent */
     uint8_t is_lease_too_long : 1; /* the lease at the store was longer than asked for, and that was reported */
     uint8_t is_shortening : 1;   /* a renewal that may shorten the lease at the store was sent (shortening.h), and is
                                     not known to be over. Without an answer it may execute until may_run_until_us */
