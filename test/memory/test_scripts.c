@@ -155,6 +155,10 @@ TRIAL(a_renewal_is_of_one_hold_and_shortens_it_in_time_alone)
     snprintf(not_after, sizeof not_after, "%llu", (unsigned long long)start_us / 1000 + 1);
     (void)SCRIPT(trial, hl_script_renew, "1", N, "3000", "a:1", token, "4000", not_after);
     assert_int_equal(left_ms(trial), 4000);
+    trial_set_time(trial, start_us + 544); /* a whole millisecond, which is the last in which it may */
+    (void)RUN(trial, "PEXPIRE", N, "60000");
+    (void)SCRIPT(trial, hl_script_renew, "1", N, "3000", "a:1", token, "4000", not_after);
+    assert_int_equal(left_ms(trial), 4000);
     (void)RUN(trial, "PERSIST", N); /* another program did: the hold is there all the same, and ends again */
     assert_int_equal(SCRIPT(trial, hl_script_renew, "1", N, "3000", "a:1", token)->integer, 1);
     assert_int_equal(left_ms(trial), 3000);
