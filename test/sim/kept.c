@@ -112,15 +112,29 @@ int sim_is_kept(const struct sim_actor *actor, uint64_t token)
 
 /* ---- of names, and of all ---- */
 
+/* A server's uptime goes by its clock: a client that asks after the clock was set back waits that much longer. */
+static int may_grant(const struct sim_place *place)
+{
+    const struct sim *sim = place->sim;
+    uint64_t guard_us = 1000 * (uint64_t)sim->guard_ms + UPTIME_UNIT_US + place->set_back_us;
+    int is_guarded = sim->guard_ms && place->started_us && place->started_us + guard_us >= sim->world.time.now_us;
+    return !place->is_away && !is_guarded;
+}
+
+int sim_can_be_had(struct sim *sim, const struct sim_name *name)
+{
+    unsigned able = 0;
+    for (unsigned i = 0; i < sim_deciding(sim, name); i++)
+        able += may_grant(sim_decides(sim, name, i)) != 0;
+    return able >= sim->needed;
+}
+
 int sim_is_free(struct sim *sim, const struct sim_name *name)
 {
     unsigned free = 0;
     for (unsigned i = 0; i < sim_deciding(sim, name); i++) {
         const struct sim_place *place = sim_decides(sim, name, i);
-        /* A server's uptime goes by its clock: a client that asks after the clock was set back waits that much longer. */
-        uint64_t guard_us = 1000 * (uint64_t)sim->guard_ms + UPTIME_UNIT_US + place->set_back_us;
-        int is_guarded = sim->guard_ms && place->started_us && place->started_us + guard_us >= sim->world.time.now_us;
-        free += !place->is_away && !is_guarded && sim_store_left_us(place->store->core, name->text, strlen(name->text)) == -2;
+        free += may_grant(place) && sim_store_left_us(place->store->core, name->text, strlen(name->text)) == -2;
     }
     return free >= sim->needed;
 }

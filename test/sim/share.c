@@ -3,7 +3,8 @@
  * again at once (`--hot --struck`): of the grants of a name within 10 s, each of its n clients has at least 1/(4n). A
  * hold that is handed on counts once. Faults are few, so that most clients are not struck: one that is (killed, frozen,
  * out of touch) is not judged in that span, nor is a name with few grants, or whose store lost what it had acknowledged.
- * A client of a quorum is out of touch as soon as it has no link to one of the masters. */
+ * A client of a quorum is out of touch as soon as it has no link to one of the masters. While too few masters may grant
+ * a name (restart guards), nobody has it, and the span begins when enough of them may. */
 #include "core/lock.h"
 #include "sim.h"
 
@@ -82,9 +83,11 @@ void sim_share_passed(struct sim *sim)
             sim->processes[i].struck_us = now_us;
     for (unsigned i = 0; i < sim->names_count; i++) {
         struct sim_name *name = &sim->names[i];
-        if (now_us < name->shared_since_us + SPAN_US)
+        int can_be_had = sim_can_be_had(sim, name);
+        if (can_be_had && now_us < name->shared_since_us + SPAN_US)
             continue;
-        judge(sim, i);
+        if (can_be_had)
+            judge(sim, i);
         memset(name->shares, 0, sizeof name->shares);
         name->shared_since_us = now_us;
     }

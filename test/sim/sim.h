@@ -168,6 +168,7 @@ uint64_t sim_confirmed_us(const struct sim_actor *actor, unsigned part);
 int sim_is_tainted(const struct sim_actor *actor); /* any of its names, since it began */
 int sim_is_kept(const struct sim_actor *actor, uint64_t token); /* the hold it believed in after the latest turn, at any server */
 int sim_is_free(struct sim *sim, const struct sim_name *name); /* and can be had */
+int sim_can_be_had(struct sim *sim, const struct sim_name *name); /* enough places are there, and under no restart guard */
 uint64_t sim_tainted_us(struct sim *sim, const struct sim_name *name); /* true time since which two may hold it, for what was lost; 0: none */
 unsigned sim_keys_left(struct sim *sim);          /* that are not tokens, in total */
 unsigned sim_subscriptions_left(struct sim *sim);
