@@ -54,8 +54,8 @@ static struct hl_renew_params renew_params(struct hl_hold *hold)
     return params;
 }
 
-/* A release ends a hold, or removes a place from the queue. An id that has a hold has no place there: no script makes a
- * place beside a hold. */
+/* A release ends what the store keeps of an id: its lease, or its place in the queue. It never keeps both, because no
+ * script makes a place for an id that holds the name. */
 static struct hl_release_params release_params(const struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);

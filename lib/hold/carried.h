@@ -10,8 +10,8 @@
  *     `--the release needs no command any more, or the reply shows that it carried nothing: the acquire is sent by
  *        itself, later (R4)
  *
- * The request of the next hold is under way from the first of these states on, like any request. So if its waiter gives
- * up, or a push grants it the name before, nothing else is sent for its id until the answer is there.
+ * The request of the next hold is under way from the first of these states on, like any request. So nothing else is
+ * sent for its id before the answer to the release is there, even if its waiter gives up, or a push grants it the name.
  *
  * Invariants: one release at most carries a given acquire, and only the first time that this release is sent. A release
  * carries no acquire to a store under its restart guard, and none if it must also remove a place. Each attached acquire
@@ -21,7 +21,8 @@
 
 #include "hold/hold.h"
 
-/* The release that is about to begin carries the acquire of this hold, which is empty: hl_ending_begin_release. */
+/* The release that hl_ending_begin_release is about to begin shall carry the acquire of the hold `next`, for which
+ * nothing was sent yet. */
 void hl_carried_attach(struct hl_hold *next);
 /* The release of this hold is about to be sent: adds the acquire that it carries, if there is one. */
 void hl_carried_add_params(const struct hl_hold *hold, struct hl_release_params *params);

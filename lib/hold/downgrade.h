@@ -6,10 +6,11 @@
  *                         |`--a sent request got no answer--> UNANSWERED --the store shares the name--> DONE
  *                         `--refused, or never sent--> ALONE
  *
- * From its acceptance on the hold has the terms of a handle that shares, because renewals and releases of a share serve
- * a hold that has the name alone as well. The handle keeps its own terms, for its next acquire.
- * Invariant: once a request of this form was sent, the hold has the terms of one that has its name alone again only if
- * an answer proved that this request had no effect. */
+ * As soon as a downgrade is accepted the hold has the terms of one that shares its name, because the store executes
+ * renewals and releases of a share also for a hold that has the name alone. The handle keeps its own terms, for its
+ * next acquire.
+ * Invariant: once a renewal that asks for the downgrade was sent, the hold gets its former terms back only if an answer
+ * proves that this renewal had no effect. */
 #ifndef HL_HOLD_DOWNGRADE_H
 #define HL_HOLD_DOWNGRADE_H
 
@@ -17,8 +18,8 @@
 
 enum hl_downgrade { DOWNGRADE_NONE, DOWNGRADE_ASKED, DOWNGRADE_UNANSWERED, DOWNGRADE_DONE };
 
-/* A downgrade of this hold, which has its name alone, is accepted: gives it the terms of one that shares. Returns 0, or
- * -1 without memory. */
+/* A downgrade of this hold is accepted: gives the hold the terms of one that shares its name. Returns 0, or -1 without
+ * memory. */
 int hl_downgrade_accept(struct hl_hold *hold);
 /* 1: the next renewal of this hold must ask the store to share the name. */
 int hl_downgrade_is_due(const struct hl_hold *hold);
@@ -28,8 +29,8 @@ enum hl_form hl_downgrade_encode(const struct hl_hold *hold, struct hl_command *
 /* The hold is held: its renewal was answered, or will have no answer. */
 void hl_downgrade_on_answer(struct hl_hold *hold, const struct hl_response *said);
 void hl_downgrade_on_silence(struct hl_hold *hold, const struct hl_answer *answer);
-/* After that: the renewal was refused with that status, so the call is answered. attempts: how many requests were sent
- * for it. Returns the status that answers it. */
+/* Call this after one of these two, if the renewal was refused with `status`. attempts: how many requests were sent for
+ * the downgrade. Returns the status with which the user's call of hilock_downgrade is answered. */
 hilock_status hl_downgrade_on_refusal(struct hl_hold *hold, unsigned attempts, hilock_status status);
 /* No request for the downgrade was sent: the hold goes on as one that has its name alone. */
 void hl_downgrade_revert(struct hl_hold *hold);

@@ -13,8 +13,8 @@
 
 /* When the holder's lease ends, the nearest NEAR_MAX waiters poll first, STEP_US apart. */
 enum { STEP_US = 10000, NEAR_MAX = 8 };
-/* An answer by which the name is held for LEFT_TO_OTHERS_MS more at most shows that a release has left the name to
- * other programs for a moment. Then the waiter at position 1 polls again after EARLY_POLL_US, or up to twice that. */
+/* If an answer says that the name is held for at most LEFT_TO_OTHERS_MS more, then a release has left the name to
+ * other programs for a moment. So the waiter at position 1 polls again after EARLY_POLL_US, or up to twice that. */
 enum { LEFT_TO_OTHERS_MS = 5, EARLY_POLL_US = 1000 };
 /* If the holder is a program whose release possibly wakes nobody, the waiter at position 1 polls after SILENT_POLL_US,
  * and each further time after twice as long, doubled SILENT_POLLS_MAX times at most. While another program holds the
@@ -164,8 +164,9 @@ static enum hl_listening listening_of(const struct hl_queue_place *place, enum h
     return place->position == 1 ? HL_POLLS_FIRST : HL_POLLS_FAR;
 }
 
-/* Adds the entry of the place, and the heartbeat. A first request that brings a ticket is a heartbeat, too: otherwise
- * the store would take the time in the ticket, which is older, for the time of this request. */
+/* Adds the entry of the place, and the heartbeat. A first request is no heartbeat: the store makes its ticket, and
+ * with that ticket knows when it executed the request. A first request that brings an older ticket (of a multi) has to
+ * be a heartbeat, because a heartbeat has a number by which that time is kept. */
 static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place, struct hl_node *node,
                              struct hl_acquire_params *params)
 {
@@ -191,8 +192,8 @@ static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place,
         hl_name_channel(core, hold->name, channel == ENTRY_SHARDED, params->heartbeat.channel);
 }
 
-/* This request takes no place (`queue_max` 0). Names the place that an earlier request with this id may have taken, so
- * that a grant removes it. */
+/* This request takes no place. Names the place that an earlier request with this id may have taken, so that a grant
+ * removes it; `queue_max` 0 says that it may not be taken anew. */
 static void add_earlier_entry(const struct hl_hold *hold, struct hl_acquire_params *params)
 {
     if (hold->entry.channel == ENTRY_NONE)
@@ -258,7 +259,8 @@ void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *
     }
     if (hl_has_own_place(lock->terms))
         hl_line_move(place->acquire, said->position <= 1);
-    place->channel = (uint8_t)hl_grant_channel_listen(place); /* subscribes only now: the place has a ticket */
+    /* before the first request this did not subscribe, because the place had no ticket */
+    place->channel = (uint8_t)hl_grant_channel_listen(place);
     measure_pace(place, said->position);
     if (place->position != said->position)
         hl_terms_trace(lock->terms, HL_ACQUIRE_PLACED,
@@ -319,9 +321,9 @@ static uint64_t poll_us(struct hl_core *core, const struct hl_queue_place *place
     return step_us < usual_us ? step_us : usual_us;
 }
 
-/* Returns how long this waiter sleeps until it polls because the holder's lease has ended: if that holder is dead, all
- * waiters poll, the nearest ones first. UINT64_MAX: it does not poll for that. What happens when a window ends is up to
- * the client whose release made the grant (hold/recheck.h), and to the nearest waiters. */
+/* The holder may be dead, and then the name is free when its lease ends. So all waiters poll then, the nearest ones
+ * first. Returns how long this waiter sleeps until that poll. UINT64_MAX: it does not poll for that. When the window of
+ * a grant ends, only the client whose release made the grant looks (hold/recheck.h), and the nearest waiters poll. */
 static uint64_t left_to_lease_end_us(struct hl_core *core, const struct hl_response *said, uint64_t at)
 {
     uint64_t lease_left_us = said->left_ms * 1000 + 1000, spread_us = SPREAD_STEP_US * at;

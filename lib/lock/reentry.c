@@ -81,7 +81,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     const struct hilock_lock *lock = entry->call.lock;
     int is_acquire = entry->state != ENTRY_LEAVES;
     hilock_status status = is_acquire ? verdict(core, entry) : HILOCK_OK;
-    /* an entry that was dropped reports nothing, like a wait that was dropped */
+    /* The user of a handle that was dropped is told nothing; the trace has the re-entry as cancelled, like a wait. */
     hilock_status traced = hl_callback_is_silenced(lock, notice) ? HILOCK_CANCELLED : status;
     struct hilock_result result =
         {.status = status, .operation = is_acquire ? HILOCK_OP_ACQUIRE : HILOCK_OP_RELEASE};

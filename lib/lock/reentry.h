@@ -20,7 +20,8 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, h
 int hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
 /* cancels the newest re-entry that has no answer; 0: there is none */
 int hl_reentry_cancel(struct hl_core *core, struct hilock_lock *lock);
-/* Ends all counts. Pending answers still come, or are forgotten with all notices. */
+/* The hold is over, or its handle is dropped: all counts end. Answers that are pending are still reported; if the
+ * handle was dropped, its notices are withdrawn, and these answers with them. */
 void hl_reentry_end(struct hl_core *core, struct hilock_lock *lock);
 
 #endif

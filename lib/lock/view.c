@@ -127,9 +127,9 @@ uint64_t hl_view_poll_us(struct hl_core *core, const struct hl_terms *terms)
 /* Returns how long a waiter without a place sleeps after the latest answer.
  * - If the name is held: until the holder's lease ends at the server (the last millisecond is still the holder's), or
  *   the next poll. A waiter that is subscribed to messages polls rarely, only because of locks of other kinds, which
- *   exclude us on this name and publish nothing here. A waiter polls more often if the server refuses its subscription,
- *   and if its kind has a queue but it has no place, because a release that grants the name to the next waiter sends it
- *   no message.
+ *   exclude us on this name and publish nothing here. Three sorts of waiters poll more often: one whose options say so;
+ *   one whose subscription the server refuses; and one without a place although its kind has a queue, because a release
+ *   sends its message to the next waiter with a place only.
  * - While the restart guard of the node forbids grants (option restart_guard_ms): until the guard is over.
  * - After another fault: for a pause that doubles with each fault. */
 uint64_t hl_view_sleep_us(struct hl_core *core, const struct hl_acquire *acquire)

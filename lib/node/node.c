@@ -250,7 +250,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
                                  .count = (unsigned)was_up, .is_news = is_news};
     node->is_up = node->is_silent = node->grace_count = 0;
     node->is_at_wrong_server = node->session.is_at_wrong_server;
-    /* The command link is lost, too, so the next loss of the subscription link is news. */
+    /* The whole node is down now. If its subscription link is cut again when the node is back, that is news again. */
     node->subscriptions.is_cut_reported = 0;
     hl_denial_learn(node, refusal);
     node->is_refused = refusal || (node->is_refused && !was_up);

@@ -28,9 +28,8 @@ struct hl_node_options {
     struct hl_session_options session;
     const struct hl_script *const *scripts; /* loaded on every connect; NULL ends the list */
     uint32_t command_timeout_ms, keepalive_ms, inflight_max;
-    /* Of the holds that depend on this node (node NULL: on any node) it considers the one that ends first, and returns
-     * the time left to that one; UINT64_MAX: no hold depends on it. Called when a link is lost, so that the next
-     * attempt comes in time. */
+    /* Returns the time that is left to the first hold to end of all holds that depend on this node (node NULL: on any
+     * node); UINT64_MAX: no hold depends on it. Called when a link is lost, so that the next attempt comes in time. */
     uint64_t (*remaining_us)(void *arg, const struct hl_node *node);
     void *remaining_arg;
     uint32_t restart_guard_ms; /* a server that is up for less than this is not asked for grants; 0: off */

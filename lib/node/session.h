@@ -53,8 +53,8 @@ struct hl_session_events {
     /* Something was refused, but the session goes on. NULL: not needed. */
     void (*on_fault)(void *arg, const char *what);
     void (*on_due)(void *arg, uint64_t due_us);    /* due_us, a time that was given to hl_session_wake_at, has come */
-    /* Of the holds that need this link it considers the one that ends first, and returns the time left to that one;
-     * UINT64_MAX: no hold needs the link. A NULL function means that no hold ever does. */
+    /* Returns the time that is left to the first hold to end of all holds that need this link; UINT64_MAX: no hold
+     * needs the link. A NULL function means that no hold ever does. */
     uint64_t (*remaining_us)(void *arg);
 };
 
