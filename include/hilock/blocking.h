@@ -68,7 +68,8 @@ hilock_blocking_open(hilock_blocking **ret_client, const struct hilock_client_op
  * it by hilock_blocking_release, even after a loss. Otherwise it is NULL, and there is nothing to
  * end.
  * With holders_max in options each hold is a share of its own, also those of several threads of one
- * client: at most so many of them hold the name at once (hilock.h, SHARING).
+ * client: at most so many of them hold the name at once (hilock.h, SHARING). With share_local_ms
+ * threads that read may get one share together.
  * options may be NULL, which means a MUTEX that you watch by hilock_blocking_remaining_ms or
  * hilock_blocking_lost_fd. on_lost may be NULL, too. on_lost and on_event run on the private
  * thread, and their events have neither client nor lock (NULL). on_lost may run before this call

@@ -175,6 +175,13 @@ struct hilock_lock_options {
                                   fewer than n handles share it: a semaphore of n permits, of which
                                   each handle takes one. HILOCK_ANY_NUMBER: however many do: a read
                                   lock. At most 1000000. See SHARING in hilock.h */
+    uint32_t share_local_ms;   /* 0: each handle has a share of its own. Else, only with
+                                  HILOCK_ANY_NUMBER: for this time after the request of a share was
+                                  sent, further readers of this client that ask get the same share,
+                                  without a command, even if a writer waits already. If all readers
+                                  hold for equally long, a writer waits this much longer at most. A
+                                  share that a push granted to a waiter gets no further readers. At
+                                  most a third of lease_ms. See SHARING in hilock.h, 6 */
 
     /* ---- replicas: not on a quorum ---- */
     uint32_t replicas;           /* 0. 1..64: so many replicas must have confirmed a grant (by WAIT)

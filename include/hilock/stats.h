@@ -34,8 +34,8 @@ struct hilock_histogram { uint64_t count, sum_us, buckets[HILOCK_BUCKETS]; };
 struct hilock_stats {
     size_t size;
     /* Acquires, and their outcomes. granted_local: granted without a command, because another
-     * handle of this client passed the lock on. failed: because of the store, the network, the
-     * set-up or a lack of memory. */
+     * handle of this client passed the lock on, or shares it (share_local_ms). failed: because of
+     * the store, the network, the set-up or a lack of memory. */
     uint64_t acquires, granted, granted_local, reentered, timed_out, cancelled, refused, failed;
     /* Calls of release, and how many of them were answered LOST or UNKNOWN, also later. */
     uint64_t released, release_lost, release_unknown;
@@ -49,8 +49,9 @@ struct hilock_stats {
     uint64_t places_unheard, places_overdue, places_lapsed;
     uint64_t failed_by[HILOCK_STATUSES], refused_by[HILOCK_STATUSES]; /* by their statuses */
     uint32_t waiting, held, locks, inflight, nodes_up, nodes;
-    uint32_t shares, permits; /* how many of `held` share their name (holders_max above 1); and how
-                                 many of these with a number, so that each has a permit */
+    uint32_t shares, permits; /* how many of `held` are shares (holders_max above 1); and how many
+                                 of these with a number, so that each is a permit. Handles that
+                                 count on one share (share_local_ms) are one share here */
     uint32_t oldest_hold_ms, oldest_wait_ms; /* the age of the oldest one now; 0: there is none */
     struct hilock_histogram wait, hold, command;
 };

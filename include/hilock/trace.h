@@ -9,8 +9,9 @@ HILOCK_BEGIN
 
 /* The steps of one handle come in this order: ACQUIRE; then any number of ATTEMPT, WAIT, PLACE and
  * HANDOFF; then GRANT or FAILED. After GRANT: any number of RENEW and RENEW_FAILED; then RELEASE or
- * LOSS. A re-entry is ACQUIRE and then GRANT or FAILED, while the hold goes on. New values may be
- * added; none changes its meaning. */
+ * LOSS. If several handles count on one share, RENEW and RENEW_FAILED name one of them. A re-entry
+ * is ACQUIRE and then GRANT or FAILED, while the hold goes on. New values may be added; none
+ * changes its meaning. */
 typedef enum hilock_trace_step {
     HILOCK_TRACE_ACQUIRE = 1,      /* a call of hilock_acquire was accepted */
     HILOCK_TRACE_ATTEMPT = 2,      /* a request for it is sent */

@@ -16,7 +16,8 @@ enum hl_what {
     HL_ACQUIRE_PASSED_OVER, /* it missed its turn, because it was not ready; it keeps its ticket */
     HL_PLACES_REMOVED,     /* the store removed the places of waiters that were not ready: overdue, lapsed, and count of
                               those whose channel has no listener */
-    HL_ACQUIRE_ENDED,      /* status, waited_us, detail; is_local: another handle of the client handed its hold on */
+    HL_ACQUIRE_ENDED,      /* status, waited_us, detail; is_local: without a command, by the hold
+                              of another handle of the client */
     HL_ACQUIRE_REENTERED,
     HL_WAKEUP,             /* a waiter got an unlock message or a grant */
     HL_GRANT_DOUBTED,      /* a pushed grant must be confirmed before it counts */

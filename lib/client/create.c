@@ -24,6 +24,7 @@ static struct hl_terms *terms_of(struct hilock_client *client, const struct hilo
     if (options->holders_max > 1)
         wanted.kind = wanted.kind->sharing;
     wanted.holders_max = options->holders_max;
+    wanted.share_local_ms = options->share_local_ms;
     wanted.on_lost = options->on_lost;
     wanted.on_event = options->on_event;
     wanted.lease_ms = options->lease_ms;

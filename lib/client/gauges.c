@@ -24,8 +24,8 @@ struct hl_census hl_gauges_census(const struct hl_core *core)
             keep_older(now.state == HILOCK_STATE_HELD ? &census.hold_since_us : &census.wait_since_us, now.since_us);
         /* a downgrade changes the terms of the hold alone */
         const struct hl_terms *terms = lock->hold ? lock->hold->terms : lock->terms;
-        if (now.state != HILOCK_STATE_HELD || hl_holds_alone(terms))
-            continue;
+        if (now.state != HILOCK_STATE_HELD || hl_holds_alone(terms) || hl_hold_handle(lock->hold) != lock)
+            continue; /* handles that count on one share count once */
         census.shares++;
         census.permits += terms->holders_max < HL_HOLDERS_ANY;
     }

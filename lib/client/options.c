@@ -160,6 +160,9 @@ static hilock_status settle_lengths(struct hilock_lock_options *options, uint32_
     if (options->min_validity_ms > lease_ms - lease_ms / 100 - 7)
         return hl_text_refuse(why, HILOCK_INVALID, "%s",
                               hl_words_min_validity_beyond_lease(options->min_validity_ms, lease_ms).bytes);
+    if (options->share_local_ms > lease_ms / 3)
+        return hl_text_refuse(why, HILOCK_INVALID, "%s",
+                              hl_words_share_local_beyond_lease(options->share_local_ms, lease_ms).bytes);
     if (options->replicas > REPLICAS_MAX)
         return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_replicas(options->replicas, REPLICAS_MAX).bytes);
     if (options->replica_timeout_ms && !options->replicas)
@@ -182,6 +185,7 @@ hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct 
         {"lease_ms", &to->lease_ms, client->lease_ms, 0, SPAN_MAX_MS}, /* settle_lengths() checks its bounds */
         {"min_validity_ms", &to->min_validity_ms, 0, 0, SPAN_MAX_MS},
         {"wait_report_ms", &to->wait_report_ms, 0, 0, SPAN_MAX_MS},
+        {"share_local_ms", &to->share_local_ms, 0, 0, SPAN_MAX_MS},
         {"poll_min_ms", &to->poll_min_ms, POLL_MS, 0, SPAN_MAX_MS},
         {"poll_jitter_ms", &to->poll_jitter_ms, POLL_MS, 0, SPAN_MAX_MS},
     };
@@ -206,6 +210,8 @@ hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct 
                               hl_words_bad_holders_max(to->holders_max, HL_HOLDERS_ANY).bytes);
     if (to->holders_max > 1 && to->kind == HILOCK_SIMPLE)
         return hl_text_refuse(why, HILOCK_UNSUPPORTED, "%s", hl_words_share_simple);
+    if (to->share_local_ms && to->holders_max != HL_HOLDERS_ANY)
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_share_local_alone(to->share_local_ms).bytes);
     if (to->hold_max_ms == HILOCK_FOREVER)
         to->hold_max_ms = 0;
     if (to->kind == HILOCK_SIMPLE) /* no program publishes the release of such a lock, so waiters must poll */

@@ -264,8 +264,8 @@ static const struct metric { const char *name, *help; size_t at; int is_gauge; }
     GAUGE(inflight, "Requests on the wire."),
     GAUGE(nodes_up, "Nodes that are connected."),
     GAUGE(nodes, "Nodes."),
-    GAUGE(shares, "Handles that hold a name which others may hold with them."),
-    GAUGE(permits, "Of these, handles that have a permit: with a number of holders."),
+    GAUGE(shares, "Shares of names that several may hold; handles that count on one share are one."),
+    GAUGE(permits, "Of these, permits: of handles with a number of holders."),
 };
 
 static void append_histogram(struct page *page, const char *name, const char *help,

@@ -132,6 +132,18 @@ struct hl_text hl_words_bad_holders_max(uint32_t holders_max, int most)
                most);
 }
 
+struct hl_text hl_words_share_local_alone(uint32_t share_local_ms)
+{
+    return say("share_local_ms is %u, but holders_max is not HILOCK_ANY_NUMBER: only readers can count on one share; "
+               "set holders_max to that, or leave share_local_ms 0", share_local_ms);
+}
+
+struct hl_text hl_words_share_local_beyond_lease(uint32_t share_local_ms, uint32_t lease_ms)
+{
+    return say("share_local_ms %u is more than a third of lease_ms %u: writers would wait for too long; lower it or "
+               "raise the lease", share_local_ms, lease_ms);
+}
+
 struct hl_text hl_words_bad_replicas(uint32_t replicas, int most)
 {
     return say("bad replicas %u: must be 1..%d, or 0 for no confirmation", replicas, most);

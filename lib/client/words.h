@@ -36,6 +36,8 @@ struct hl_text hl_words_bad_prefix(const char *prefix);
 struct hl_text hl_words_hold_max_below_lease(uint32_t hold_max_ms, uint32_t lease_ms);
 struct hl_text hl_words_min_validity_beyond_lease(uint32_t min_validity_ms, uint32_t lease_ms);
 struct hl_text hl_words_bad_holders_max(uint32_t holders_max, int most);
+struct hl_text hl_words_share_local_alone(uint32_t share_local_ms);
+struct hl_text hl_words_share_local_beyond_lease(uint32_t share_local_ms, uint32_t lease_ms);
 struct hl_text hl_words_bad_replicas(uint32_t replicas, int most);
 struct hl_text hl_words_replica_timeout_alone(uint32_t timeout_ms);
 struct hl_text hl_words_replica_timeout_beyond_lease(uint32_t timeout_ms, uint32_t lease_ms);

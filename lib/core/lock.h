@@ -48,6 +48,7 @@ struct hl_extras { /* state that few held handles need: pending extends, re-entr
     struct hl_entries entering; /* re-entries without an answer, the oldest first (lock/reentry.c) */
     struct hl_entries release_calls; /* memory for the answers to the releases that only count down: one for each
                                         re-entry */
+    struct hl_seat *seat;       /* while the handle counts on a share beside others (hold/seat.h); NULL: it does not */
     uint32_t count;             /* how many re-entries have no release yet */
 };
 

@@ -26,6 +26,7 @@ struct hl_terms {
     uint32_t lease_ms, hold_max_ms, min_validity_ms, wait_report_ms; /* hold_max_ms, wait_report_ms: 0 is off */
     uint32_t replica_timeout_ms;
     uint32_t holders_max;         /* how many may hold the name together with such a handle, itself included */
+    uint32_t share_local_ms;      /* for how long readers of this client may join a share (lock/joining.h); 0: not */
     uint8_t replicas;             /* how many replicas must confirm a grant */
     uint8_t is_renewed, is_reentrant, is_polling; /* is_polling: waits without a subscription */
     uint8_t owner;                /* enum hl_terms_owner */

@@ -294,6 +294,11 @@ void hl_words_handed_on(struct hl_text *text, const char *name)
     hl_text_set(text, "handed to the next handle of this client that waited for \"%s\", without a command", name);
 }
 
+void hl_words_share_left(struct hl_text *text, const char *name)
+{
+    hl_text_set(text, "other handles of this client still count on the share of \"%s\", which goes on", name);
+}
+
 void hl_words_release_lost(struct hl_text *text, const char *name)
 {
     hl_text_set(text, "the store no longer had our hold of \"%s\" when the release arrived; work done under it may "

@@ -91,6 +91,7 @@ void hl_words_renewed(struct hl_text *text, const char *name); /* after renewals
 void hl_words_renewals_failed(struct hl_text *text, const char *name, unsigned failures, uint32_t valid_ms,
                               uint32_t next_ms);
 void hl_words_handed_on(struct hl_text *text, const char *name);
+void hl_words_share_left(struct hl_text *text, const char *name);
 void hl_words_release_lost(struct hl_text *text, const char *name);
 void hl_words_release_unknown(struct hl_text *text, const char *name);
 

@@ -6,6 +6,7 @@
 #include "base/contract.h"
 #include "core/lease.h"
 #include "core/words.h"
+#include "hold/seat.h"
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock)
 {
@@ -69,12 +70,19 @@ struct hl_hold *hl_hold_find(const struct hl_name *name, uint64_t id)
 
 void hl_hold_join(struct hl_hold *hold, struct hilock_lock *lock) { TAILQ_INSERT_TAIL(&hold->handles, lock, by_hold); }
 
-void hl_hold_leave(struct hl_hold *hold, struct hilock_lock *lock) { TAILQ_REMOVE(&hold->handles, lock, by_hold); }
+int hl_hold_leave(struct hl_hold *hold, struct hilock_lock *lock)
+{
+    TAILQ_REMOVE(&hold->handles, lock, by_hold);
+    hl_seat_free(hl_hold_core(hold), lock);
+    return TAILQ_EMPTY(&hold->handles);
+}
 
 int hl_hold_is_with_user(const struct hl_hold *hold)
 {
     const struct hilock_lock *lock = hl_hold_handle(hold);
-    return lock && lock->hold == hold;
+    while (lock && lock->hold != hold)
+        lock = TAILQ_NEXT(lock, by_hold);
+    return lock != NULL;
 }
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold) { return hold->kept == KEPT_OURS ? hold->deadline_us : 0; }
@@ -85,10 +93,16 @@ int hl_hold_is_empty(const struct hl_hold *hold)
     return hold->kept == KEPT_NOTHING && !hl_request_is_busy(&hold->request);
 }
 
-uint64_t hl_hold_ends_at_us(const struct hl_hold *hold)
+uint64_t hl_hold_since_us(const struct hl_hold *hold, const struct hilock_lock *lock)
+{
+    const struct hl_seat *seat = hl_seat_of(lock);
+    return seat ? seat->since_us : hold->since_us;
+}
+
+uint64_t hl_hold_ends_at_us(const struct hl_hold *hold, const struct hilock_lock *lock)
 {
     uint64_t deadline_us = hl_hold_deadline_us(hold);
-    uint64_t max_us = hold->since_us + (uint64_t)hold->terms->hold_max_ms * 1000;
+    uint64_t max_us = hl_hold_since_us(hold, lock) + (uint64_t)hold->terms->hold_max_ms * 1000;
     return hold->terms->hold_max_ms && max_us < deadline_us ? max_us : deadline_us;
 }
 

@@ -122,11 +122,12 @@ struct hl_hold {
     uint64_t token;              /* the fencing token of the grant; valid while OURS */
     uint64_t deadline_us;        /* while OURS: from this moment on the client no longer counts the hold as its own */
     struct hl_terms *terms;
-    TAILQ_HEAD(, hilock_lock) handles; /* the handle that asks with this hold, or that counts on it. While the hold is
-                                          ending: the one whose loss is still to be reported */
+    TAILQ_HEAD(hl_hold_handles, hilock_lock) handles; /* the handle that asks with this hold; then those that count on
+                                    it, in the order in which their tenures began (several: seat.h); while the hold is
+                                    ending those whose loss is still to be reported */
     uint64_t id;
-    uint64_t since_us;           /* held: when the present tenure began; ending: when the ending began, or when a grant
-                                    or a renewal was answered that late */
+    uint64_t since_us;           /* held: when the present tenure began (of several: seat.h); ending: when the ending
+                                    began, or when a grant or a renewal was answered that late */
     uint64_t due_at_us;          /* when the alarm is due; 0: the alarm is stopped */
     uint64_t may_run_until_us;   /* until when a request without an answer may still execute: an acquire, after which
                                     the id is released again, or a renewal that shortens. 0: there is none */
@@ -135,6 +136,7 @@ struct hl_hold {
             LIST_ENTRY(hl_hold) entry; /* links the hold into name->holds */
             uint64_t granted_at_us;    /* when the turn of the loop began in which the grant arrived: the store granted
                                           it no later */
+            uint64_t open_until_us;    /* until when readers of this client may join (lock/joining.h); 0: none may */
         } held;
         struct { /* ending */
             struct hl_caller caller;     /* who is told what became of the release */
@@ -176,7 +178,7 @@ enum hl_hold_what { /* what the owner of a hold is told: the folder above, for t
                           sent before the push */
     HOLD_SENT_BACK,    /* the hold is acquiring: the release that was to carry its acquire brought no answer to it
                           (carried.h), so the acquire waits for its turn again */
-    HOLD_UNREPORTED,   /* the hold has ended before its grant was reported: the acquire tries again */
+    HOLD_UNREPORTED,   /* the hold has ended before its grant was reported to some handles: their acquires try again */
     HOLD_ALARM,        /* the alarm fired before the hold was held: the acquire has slept or paused for long enough */
     HOLD_SHARES,       /* the hold shares its name from now on (downgrade.h): no other handle of this client waits for
                           its end any more */
@@ -226,14 +228,21 @@ uint64_t hl_holds_left_us(void *core, const struct hl_node *node);
 
 /* From now on the handle asks with this hold, or counts on it. */
 void hl_hold_join(struct hl_hold *hold, struct hilock_lock *lock);
-void hl_hold_leave(struct hl_hold *hold, struct hilock_lock *lock); /* the contrary */
-/* returns the handle that asks with this hold, or that counts on it; NULL: the hold has none */
+/* The contrary. Returns 1 if the hold has no handle left. */
+int hl_hold_leave(struct hl_hold *hold, struct hilock_lock *lock);
+/* Returns the first handle that asks with this hold, or that counts on it; NULL: the hold has none. */
 static inline struct hilock_lock *hl_hold_handle(const struct hl_hold *hold) { return TAILQ_FIRST(&hold->handles); }
-/* 1: the user counts on this hold: its grant was reported, and its end was not. */
+/* 1: other handles count on the hold of this one */
+static inline int hl_hold_has_others(const struct hl_hold *hold, const struct hilock_lock *lock)
+{
+    return TAILQ_FIRST(&hold->handles) != lock || TAILQ_NEXT(lock, by_hold);
+}
+/* 1: the user counts on this hold: its grant was reported to a handle, and its end was not. */
 int hl_hold_is_with_user(const struct hl_hold *hold);
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: the hold is not OURS */
-/* held: when the hold ends for the client: at its deadline, or earlier because of hold_max_ms */
-uint64_t hl_hold_ends_at_us(const struct hl_hold *hold);
+/* held: when the tenure of this handle began, and when it ends: at the deadline, or earlier because of hold_max_ms */
+uint64_t hl_hold_since_us(const struct hl_hold *hold, const struct hilock_lock *lock);
+uint64_t hl_hold_ends_at_us(const struct hl_hold *hold, const struct hilock_lock *lock);
 /* the entry of the hold in the store's queue; due_s 0: it never had one */
 struct hl_queue_entry hl_hold_entry(const struct hl_hold *hold);
 /* Returns how many subscriptions of this client the unlock channel of the name has. The script of the release subtracts

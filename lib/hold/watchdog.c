@@ -10,27 +10,19 @@
 #include "hold/downgrade.h"
 #include "hold/ending.h"
 #include "hold/recheck.h"
+#include "hold/seat.h"
 #include "hold/shortening.h"
 #include "hold/validity.h"
 
 enum { MANY_HOLDS = 300 };
 
-/* Returns the extend of this hold that comes after that one. NULL: the first one; none. */
-static struct hl_extend *next_extend(const struct hl_hold *hold, const struct hl_extend *extend)
-{
-    const struct hilock_lock *lock = extend ? TAILQ_NEXT(extend->call.lock, by_hold) : hl_hold_handle(hold);
-    struct hl_extend *next = extend ? TAILQ_NEXT(extend, entry) : NULL;
-    for (; !next && lock; lock = TAILQ_NEXT(lock, by_hold))
-        next = lock->extras ? TAILQ_FIRST(&lock->extras->extends) : NULL;
-    return next;
-}
-
-/* The same, of those that are not decided yet. Returns NULL as well if extends must wait. */
+/* Returns the extend of this hold that comes after that one, of those that are not decided yet. extend NULL: returns
+ * the first one. Returns NULL if there is none, or if extends must wait. */
 static struct hl_extend *next_pending(const struct hl_hold *hold, const struct hl_extend *extend)
 {
-    struct hl_extend *next = hl_shortening_may_run(hold) ? NULL : next_extend(hold, extend);
+    struct hl_extend *next = hl_shortening_may_run(hold) ? NULL : hl_seats_next_extend(hold, extend);
     while (next && next->call.notice.pending)
-        next = next_extend(hold, next);
+        next = hl_seats_next_extend(hold, next);
     return next;
 }
 
@@ -150,7 +142,7 @@ static uint64_t granted_span_us(const struct hl_hold *hold)
 static void sleep_until(struct hl_hold *hold, uint64_t next_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t ends_us = hl_hold_ends_at_us(hold);
+    uint64_t ends_us = hl_seats_end_at_us(hold);
     if (ends_us < core->holds->earliest_end_us) /* the end moves nearer if another program has shortened the lease */
         core->holds->earliest_end_us = ends_us;
     hl_hold_wake_at(hold, ends_us < next_us ? ends_us : next_us);
@@ -158,13 +150,8 @@ static void sleep_until(struct hl_hold *hold, uint64_t next_us)
 
 void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason)
 {
-    struct hl_text detail;
     hold->reason = reason & 7u;
-    hl_hold_loss_words(core, hold, &detail);
-    hl_terms_trace(hold->terms, HL_HOLD_LOST,
-                   &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .reason = reason,
-                                     .detail = detail.bytes, .token = hl_hold_token(hold),
-                                     .waited_us = hl_now_us(&core->host) - hold->since_us});
+    hl_seats_trace_loss(hold);
     /* pending reports about renewals would keep the hold from being freed */
     hl_notice_cancel(core, &hold->notice);
     hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
@@ -173,13 +160,14 @@ void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hiloc
 
 void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason)
 {
-    if (hl_hold_is_with_user(hold))
+    int is_with_user = hl_hold_is_with_user(hold); /* otherwise the hold has ended, and may be freed, when it is told */
+    hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_UNREPORTED});
+    if (is_with_user)
         hl_watchdog_lose_reported(hl_hold_core(hold), hold, reason);
-    else
-        hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_UNREPORTED});
 }
 
-/* Ends the hold if its deadline or hold_max_ms has passed. If so, returns 1: then the report of the loss is pending
+/* Ends the hold if its deadline or hold_max_ms has passed, but not if hold_max_ms has passed for some of its handles
+ * only: then just these lose it. If the hold has ended, returns 1: then the report of the loss is pending
  * or, if the grant was never reported, the acquire tries again. The reason is EXPIRED if the watchdog ran in time and
  * no renewal succeeded. The reason is SUSPENDED if the loop missed a renewal: it ran only when a sixth of the lease,
  * or more, had passed since the renewal was due. It is also SUSPENDED if the loop ran more than a second after the
@@ -192,8 +180,12 @@ static int end_if_over(struct hl_hold *hold)
     int missed_its_turn = hold->due_at_us && hold->due_at_us < deadline_us &&
         now_us - hold->due_at_us > granted_span_us(hold) / 6 && hold->terms->is_renewed;
     int was_stopped = missed_its_turn || now_us - deadline_us > stall_us;
-    if (hl_hold_ends_at_us(hold) > now_us)
+    if (hl_seats_end_at_us(hold) > now_us)
         return 0;
+    if (!hl_seats_are_over(hold, now_us)) {
+        hl_seats_lose_some(hold, now_us);
+        return 0;
+    }
     hl_watchdog_lose(hold, !is_expired ? HILOCK_REASON_HOLD_MAX
                     : was_stopped ? HILOCK_REASON_SUSPENDED : HILOCK_REASON_EXPIRED);
     return 1;
@@ -202,10 +194,11 @@ static int end_if_over(struct hl_hold *hold)
 static void sweep(struct hl_hold *hold, void *now_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t ends_us = hl_hold_ends_at_us(hold);
-    if (ends_us <= *(const uint64_t *)now_us)
-        (void)end_if_over(hold);
-    else if (ends_us < core->holds->earliest_end_us)
+    uint64_t ends_us = hl_seats_end_at_us(hold);
+    if (ends_us <= *(const uint64_t *)now_us && end_if_over(hold))
+        return;
+    ends_us = hl_seats_end_at_us(hold);
+    if (ends_us < core->holds->earliest_end_us)
         core->holds->earliest_end_us = ends_us;
 }
 
@@ -251,7 +244,7 @@ static void on_failed(struct hl_hold *hold, const char *why)
                  &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .count = hold->failures,
                                    .detail = why, .remaining_us = hl_left_us(hl_hold_deadline_us(hold), now_us)});
         if (hold->failures == 2 && hl_hold_is_with_user(hold) && hold->terms->is_renewed)
-            hl_notice_post(core, &hold->notice, REPORT_RENEWAL_FAILED);
+            hl_seats_post(hold, REPORT_RENEWAL_FAILED);
     }
     retry_us = now_us + hl_lease_retry_us(&core->host.random, granted_span_us(hold));
     answer_us = hl_request_is_busy(&hold->request) ? overdue_us(hold) : 0;
@@ -337,7 +330,7 @@ static void on_renewed(struct hl_hold *hold, const struct hl_response *said)
              &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .count = hold->failures,
                                .waited_us = hl_now_us(&core->host) - sent_us});
     if (hl_watchdog_is_failing(hold) && hl_hold_is_with_user(hold))
-        hl_notice_post(core, &hold->notice, REPORT_RENEWED);
+        hl_seats_post(hold, REPORT_RENEWED);
     hold->failures = 0;
     answer_extends(hold, HILOCK_OK, NULL);
     plan_next(hold);
@@ -418,7 +411,12 @@ void hl_watchdog_on_new_tenure(struct hl_hold *hold)
 
 void hl_watchdog_on_due(struct hl_hold *hold)
 {
-    if (!end_if_over(hold))
+    int is_end = hl_seats_end_at_us(hold) <= hl_now_us(&hl_hold_core(hold)->host); /* perhaps of some handles only */
+    if (end_if_over(hold))
+        return;
+    if (is_end)
+        plan_next(hold);
+    else
         renew(hold);
 }
 
@@ -426,9 +424,13 @@ void hl_watchdog_on_due(struct hl_hold *hold)
  * usual. */
 void hl_watchdog_on_late(struct hl_hold *hold)
 {
-    int is_withdrawn;
+    int is_end = hl_seats_end_at_us(hold) <= hl_now_us(&hl_hold_core(hold)->host), is_withdrawn;
     if (end_if_over(hold))
         return;
+    if (is_end) {
+        sleep_until(hold, overdue_us(hold));
+        return;
+    }
     is_withdrawn = hl_node_withdraw(&hold->request);
     if (is_withdrawn)
         hold->state = HOLD_HELD;

@@ -13,6 +13,7 @@
 #include "hold/ending.h"
 #include "hold/watchdog.h"
 #include "lock/grant_channel.h"
+#include "lock/joining.h"
 #include "lock/line.h"
 #include "lock/place.h"
 #include "lock/tenure.h"
@@ -53,28 +54,28 @@ void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
     hl_memory_free(&core->host.memory, acquire);
 }
 
-/* The acquire ends. If it is GRANTED and not yet reported, the next acquire in line can use the hold. Otherwise the
- * hold goes on alone as an ending, and the next acquire in line waits for the first answer to the release of that
- * hold. */
+/* The acquire ends. If it is GRANTED and not yet reported, the next acquire in line can use the hold, and if others
+ * count on the hold, it goes on for them. Otherwise the hold goes on alone as an ending, and the next acquire in line
+ * waits for the first answer to the release of that hold. */
 static void let_go(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
     struct hl_acquire *next;
     struct hl_hold *hold;
+    int is_last;
     if (!hl_waiter_sends_by_itself(acquire))
         hl_place_leave_to_next(acquire, TAILQ_NEXT(acquire, entry));
     hl_grant_channel_leave(acquire->place);
     hold = acquire->hold;
     next = hold ? hl_tenure_next(core, hold) : NULL;
-    if (acquire->state == ACQUIRE_GRANTED && !next)
+    is_last = hold && hl_hold_leave(hold, acquire->lock);
+    if (acquire->state == ACQUIRE_GRANTED && is_last && !next)
         trace_undone(acquire);
     acquire->state = ACQUIRE_DECIDED;
     acquire->hold = NULL;
-    if (hold)
-        hl_hold_leave(hold, acquire->lock);
     if (next)
         hl_tenure_hand_on(core, hold, next);
-    else if (hold)
+    else if (is_last)
         hl_ending_begin(hold, END_UNREPORTED);
     hl_alarm_end(&core->locks->alarms, &acquire->alarm);
     hl_line_leave(acquire);
@@ -112,15 +113,15 @@ static int is_too_late(const struct hl_acquire *acquire, uint64_t now_us)
     return left_us < hl_hold_min_validity_us(acquire->hold, acquire->lock->terms);
 }
 
-/* The hold goes on alone as an ending. The acquire sends its request again with another hold, after the first answer to
- * the release (R4). */
+/* The hold goes on alone as an ending, unless others count on it. The acquire sends its request again with another
+ * hold, after the first answer to the release (R4). */
 static void give_hold_back(struct hl_acquire *acquire)
 {
     struct hl_hold *hold = acquire->hold;
     hl_grant_channel_leave(acquire->place);
     acquire->hold = NULL;
-    hl_hold_leave(hold, acquire->lock);
-    hl_ending_begin(hold, END_UNCALLED);
+    if (hl_hold_leave(hold, acquire->lock))
+        hl_ending_begin(hold, END_UNCALLED);
 }
 
 /* The grant has too little validity left (R8). The alarm did nothing while the acquire was GRANTED, so it is set
@@ -129,7 +130,8 @@ void hl_acquire_retry(struct hl_acquire *acquire)
 {
     hl_notice_withdraw(core_of(acquire), &acquire->notice, REPORT_RESULT);
     set_alarm(acquire);
-    trace_undone(acquire);
+    if (!hl_hold_has_others(acquire->hold, acquire->lock))
+        trace_undone(acquire);
     acquire->state = ACQUIRE_IN_LINE;
     give_hold_back(acquire);
     hl_line_try_again(acquire);
@@ -146,6 +148,7 @@ static void on_granted(struct hl_acquire *acquire)
     if (place && place->ticket && !place->holder_grants_next)
         hl_line_note_other_program(acquire->lock->name); /* another program held the name until now */
     hl_watchdog_start(acquire->hold);
+    hl_joining_open(acquire);
     hl_line_deny_tries(acquire->lock->name);
     hl_notice_post(core_of(acquire), &acquire->notice, REPORT_RESULT);
 }
@@ -326,7 +329,8 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire, uint
     hl_terms_trace(lock->terms, HL_ACQUIRE_ENDED,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = result.status,
                                      .waited_us = waited_us, .token = result.fencing_token, .detail = result.detail,
-                                     .count = result.attempts, .is_local = lock->hold && lock->hold->served});
+                                     .count = result.attempts,
+                                     .is_local = lock->hold && (lock->hold->served || !result.attempts)});
     hl_acquire_free(core, acquire);
     if (own.on_result)
         hl_callback_result(lock, own.on_result, result, own.user);

@@ -53,7 +53,7 @@ uint64_t hl_inner_deadline_us(const struct hilock_lock *lock)
     return lock->hold ? hl_hold_deadline_us(lock->hold) : 0;
 }
 
-uint64_t hl_inner_ends_us(const struct hilock_lock *lock) { return hl_hold_ends_at_us(lock->hold); }
+uint64_t hl_inner_ends_us(const struct hilock_lock *lock) { return hl_hold_ends_at_us(lock->hold, lock); }
 
 uint64_t hl_inner_proved_us(const struct hilock_lock *lock) { return lock->hold->request.sent_us; }
 

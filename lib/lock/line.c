@@ -4,6 +4,7 @@
 
 #include "base/container.h"
 #include "base/plant.h"
+#include "lock/joining.h"
 #include "lock/place.h"
 #include "lock/view.h"
 
@@ -216,7 +217,8 @@ void hl_line_join(struct hl_line *line, struct hl_acquire *acquire)
         return;
     }
     if (list == &line->queued) {
-        send_or_hold_back(acquire);
+        if (!hl_joining_begin(acquire))
+            send_or_hold_back(acquire);
         return;
     }
     hl_line_advance(line, 0);

@@ -17,6 +17,17 @@
 #include "lock/reentry.h"
 #include "lock/tenure.h"
 
+/* The hold may be freed when the last one has left it. */
+static void retry_unreported(struct hl_hold *hold)
+{
+    struct hilock_lock *lock, *next;
+    for (lock = hl_hold_handle(hold); lock; lock = next) {
+        next = TAILQ_NEXT(lock, by_hold);
+        if (lock->acquire && lock->acquire->hold == hold)
+            hl_acquire_retry(lock->acquire);
+    }
+}
+
 /* What holds tell: the acquire of the hold acts, or the line of its name. */
 static void on_hold_event(struct hl_hold *hold, const struct hl_hold_event *event)
 {
@@ -26,7 +37,7 @@ static void on_hold_event(struct hl_hold *hold, const struct hl_hold_event *even
     case HOLD_UNCONFIRMED: hl_acquire_unconfirmed(hl_hold_handle(hold)->acquire, event->said); break;
     case HOLD_STALE_ANSWER: hl_push_stale_answer(hold, event->said, event->answer); break;
     case HOLD_SENT_BACK: hl_acquire_sent_back(hl_hold_handle(hold)->acquire); break;
-    case HOLD_UNREPORTED: hl_acquire_retry(hl_hold_handle(hold)->acquire); break;
+    case HOLD_UNREPORTED: retry_unreported(hold); break;
     case HOLD_ALARM: hl_acquire_resume(hl_hold_handle(hold)->acquire); break;
     case HOLD_SHARES:
     case HOLD_RELEASED: hl_line_released(hold->name); break;
@@ -74,9 +85,9 @@ void hl_machine_forget_lock(struct hl_core *core, struct hilock_lock *lock)
     if (acquire)
         hl_acquire_free(core, acquire);
     if (hold) {
-        hl_hold_leave(hold, lock);
         lock->hold = NULL;
-        forget_hold(hold);
+        if (hl_hold_leave(hold, lock))
+            forget_hold(hold);
     }
     hl_validity_end(lock);
     hl_watchdog_forget_extends(core, lock);
@@ -147,8 +158,9 @@ static struct hl_snapshot snapshot(const struct hilock_lock *lock)
         return (struct hl_snapshot){.state = HILOCK_STATE_WAITING, .since_us = lock->acquire->begun_us};
     if (!hold)
         return (struct hl_snapshot){.state = HILOCK_STATE_IDLE};
-    return (struct hl_snapshot){.state = HILOCK_STATE_HELD, .since_us = hold->since_us, .count = hl_lock_count(lock),
-                                .ends_us = hl_hold_is_held(hold) ? hl_hold_ends_at_us(hold) : 0,
+    return (struct hl_snapshot){.state = HILOCK_STATE_HELD, .since_us = hl_hold_since_us(hold, lock),
+                                .count = hl_lock_count(lock),
+                                .ends_us = hl_hold_is_held(hold) ? hl_hold_ends_at_us(hold, lock) : 0,
                                 .token = hl_hold_token(hold), .tenure = (hold->id << 8) + hold->served};
 }
 

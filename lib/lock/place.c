@@ -90,7 +90,7 @@ void hl_place_leave_to_next(struct hl_acquire *acquire, struct hl_acquire *next)
                    hold->is_queued;
     if (!can_pass)
         return;
-    hl_hold_leave(hold, acquire->lock);
+    (void)hl_hold_leave(hold, acquire->lock);
     hl_hold_join(hold, next->lock);
     next->hold = hold;
     next->place = acquire->place;

@@ -7,6 +7,7 @@
 #include "core/lease.h"
 #include "core/words.h"
 #include "hold/ending.h"
+#include "hold/seat.h"
 #include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/grant_channel.h"
@@ -72,7 +73,7 @@ void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acq
     hl_notice_cancel(core, &hold->notice);
     hl_grant_channel_leave(next->place);
     if (next->hold) {
-        hl_hold_leave(next->hold, next->lock);
+        (void)hl_hold_leave(next->hold, next->lock);
         hl_hold_free(next->hold);
     }
     hl_hold_join(hold, next->lock);
@@ -119,15 +120,16 @@ static void forget_receipt(struct hl_core *core, struct hl_notice *notice)
 }
 
 /* Ends the tenure: the hold no longer belongs to the handle, which may acquire again at once. Pending extends and
- * re-entries are answered, because the hold has ended for them. */
-static void end(struct hl_core *core, struct hilock_lock *lock, int is_loss)
+ * re-entries are answered, because the hold has ended for them. Returns 1 if the hold has no handle left. */
+static int end(struct hl_core *core, struct hilock_lock *lock, int is_loss)
 {
     hl_watchdog_end_extends(core, lock, is_loss);
     hl_reentry_end(core, lock);
     hl_validity_end(lock);
-    hl_hold_leave(lock->hold, lock);
+    struct hl_hold *hold = lock->hold;
     lock->hold = NULL;
     core->held -= hl_terms_count(lock->terms);
+    return hl_hold_leave(hold, lock);
 }
 
 void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
@@ -138,11 +140,18 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
     struct hl_acquire *next = hl_tenure_next(core, hold);
     struct hl_call *receipt =
         next && on_result ? hl_callback_new(core, sizeof *receipt, &ops, NULL, lock, on_result, user) : NULL;
-    end(core, lock, 0);
-    if (hl_hold_is_held(hold))
+    uint64_t held_us = hl_now_us(&core->host) - hl_hold_since_us(hold, lock);
+    enum hl_seat_answer answer = hl_seat_answer(hold, lock, on_result, user);
+    int is_last = end(core, lock, 0);
+    if (hl_hold_is_held(hold) && answer != SEAT_ANSWERS_LOST)
         hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
                        &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .token = hl_hold_token(hold),
-                                         .waited_us = hl_now_us(&core->host) - hold->since_us});
+                                         .waited_us = held_us});
+    if (answer != SEAT_ANSWERS_NOT) {
+        if (is_last)
+            hl_ending_begin(hold, END_UNCALLED);
+        return;
+    }
     if (next && (receipt || !on_result)) {
         if (receipt)
             hl_notice_post(core, &receipt->notice, 1);
@@ -157,18 +166,26 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
 
 static void report_lost(struct hl_core *core, struct hl_hold *hold)
 {
-    struct hilock_lock *lock = hl_hold_handle(hold);
+    int is_held = hl_hold_is_held(hold); /* then the time of some of its handles is over, and others may go on */
+    struct hilock_lock *lock = is_held ? hl_seats_next_untold(hold, REPORT_LOST) : hl_hold_handle(hold);
     struct hl_text detail;
     struct hilock_event event =
         {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
          .detail = detail.bytes};
+    if (!lock) /* it has released the hold meanwhile */
+        return;
     /* A loss is reported once: if there is an extend, by the answer to that extend. A group must handle the loss of its
      * member before it answers its own extends. So the extends of a member are answered later, with the other news. */
     int is_member = hl_terms_are_internal(lock->terms);
     struct hl_extend *extend = lock->extras && !is_member ? TAILQ_FIRST(&lock->extras->extends) : NULL;
     hl_hold_loss_words(core, hold, &detail);
-    end(core, lock, !is_member);
-    hl_ending_go_on(hold); /* the release is sent with the flush after this delivery */
+    int is_last = end(core, lock, !is_member);
+    if (!is_last)
+        hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
+    else if (is_held)
+        hl_ending_begin(hold, END_UNCALLED);
+    else
+        hl_ending_go_on(hold); /* the release is sent with the flush after this delivery */
     if (!extend || hl_terms_are_internal(lock->terms))
         hl_callback_event(core, lock, lock->terms->on_lost, &event);
     if (extend)
@@ -177,13 +194,15 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
 
 static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned bit)
 {
-    struct hilock_lock *lock = hl_hold_handle(hold);
+    struct hilock_lock *lock = hl_seats_next_untold(hold, bit);
     uint64_t now_us = hl_now_us(&core->host);
+    if (!lock) /* it has released the hold meanwhile */
+        return;
     struct hl_text detail;
     struct hilock_event event =
         {.kind = bit == REPORT_RENEWED ? HILOCK_EVENT_RENEWED : HILOCK_EVENT_RENEWAL_FAILED, .detail = detail.bytes,
          .fencing_token = hl_hold_token(hold),
-         .remaining_ms = hl_lease_span_ms(hl_left_us(hl_hold_ends_at_us(hold), now_us))};
+         .remaining_ms = hl_lease_span_ms(hl_left_us(hl_hold_ends_at_us(hold, lock), now_us))};
     if (bit == REPORT_RENEWED)
         hl_words_renewed(&detail, hl_name_quoted(lock->name).bytes);
     else

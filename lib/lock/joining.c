@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* joining - see joining.h. */
+#include "lock/joining.h"
+
+#include "core/lease.h"
+#include "hold/seat.h"
+
+void hl_joining_open(struct hl_acquire *acquire)
+{
+    struct hl_hold *hold = acquire->hold;
+    uint32_t local_ms = acquire->lock->terms->share_local_ms;
+    int is_pushed = hold->window_ms != 0;
+    hold->held.open_until_us = local_ms && !is_pushed ? hold->request.sent_us + (uint64_t)local_ms * 1000 : 0;
+}
+
+/* Returns 1 if a hold of the first terms is as good for a handle of the second ones. What is reported to whom, and how
+ * much validity a grant needs, may differ. */
+static int are_alike(const struct hl_terms *of, const struct hl_terms *to)
+{
+    return of->kind == to->kind && of->holders_max == to->holders_max && of->share_local_ms == to->share_local_ms &&
+           of->lease_ms == to->lease_ms && of->hold_max_ms == to->hold_max_ms && of->is_renewed == to->is_renewed &&
+           of->replicas == to->replicas;
+}
+
+/* Returns 1 if a handle of these terms may join. */
+static int is_open(const struct hl_hold *hold, const struct hl_terms *terms)
+{
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
+    uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
+    int is_proved = !hold->failures && !hl_hold_needs_verification(hold);
+    return now_us < hold->held.open_until_us && is_proved && are_alike(hold->terms, terms) &&
+           left_us >= hl_hold_min_validity_us(hold, terms);
+}
+
+int hl_joining_begin(struct hl_acquire *acquire)
+{
+    struct hilock_lock *lock = acquire->lock;
+    struct hl_core *core = lock->terms->cell->core;
+    struct hl_hold *hold = hl_hold_of(lock->name);
+    if (!lock->terms->share_local_ms || !hold || !is_open(hold, lock->terms) || hl_seat_take(hold, lock) != 0)
+        return 0;
+    acquire->hold = hold;
+    acquire->state = ACQUIRE_GRANTED;
+    hl_notice_post(core, &acquire->notice, REPORT_RESULT);
+    return 1;
+}
