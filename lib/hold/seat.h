@@ -29,9 +29,10 @@ static inline struct hl_seat *hl_seat_of(const struct hilock_lock *lock)
     return lock->extras ? lock->extras->seat : NULL;
 }
 
-/* The handle counts on this hold, which is held, from now on, beside those that do already. -1: there is no memory, and the handle
- * does not. */
+/* From now on the handle counts on this hold, which is held, beside those that do already. -1: there is no memory, and
+ * the handle does not. */
 int hl_seat_take(struct hl_hold *hold, struct hilock_lock *lock);
+
 enum hl_seat_answer { /* the answer to the release of a handle */
     SEAT_ANSWERS_NOT, /* the release ends the hold, or the hold has ended: not answered here */
     SEAT_ANSWERS_OK,  /* others still count on the hold */
