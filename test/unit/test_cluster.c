@@ -195,6 +195,7 @@ A_PLAY(what_has_moved_between_servers_of_one_epoch_is_believed)
     asking(p, "b", two, NULL);
     TELLS_IN(s, 10, "a:OK b:OK");
     SAME(s, asked(s, "mutex_acquire"), 0);
+    SAME(s, counts_of(p).disconnects, 0);
 }
 
 static void forget_own_host(struct sim_map *map) { map->nodes[map->self].address.host[0] = '\0'; }
@@ -208,4 +209,12 @@ A_PLAY(a_server_that_names_no_host_for_itself_is_where_it_was_asked)
     for (unsigned at = 0; at < CLUSTER_MASTERS; at++)
         asking(p, "a", cluster_name(at, 0), NULL);
     TELLS_IN(s, 100, "a:OK a:OK a:OK");
+}
+
+/* It has nothing to do with the place of a key. */
+GIVEN(another_error_of_a_server_is_the_answer, cluster_begin(s))
+{
+    PLAN(s, .on = "mutex_acquire", .error = "ERR whatever");
+    acquire(cluster_handle(p, "a", 0), HILOCK_FOREVER);
+    TELLS_IN(s, 5, "a:SERVER");
 }

@@ -248,6 +248,7 @@ TEST(nonsense_about_acquire_is_no_grant)
 
 TEST(answers_to_release_and_renew)
 {
+    char most[40];
     RELEASE(say_integer(0), "NO");
     RELEASE(say_integer(1), "YES");
     RELEASE(say_integer(3), "YES");
@@ -282,6 +283,9 @@ TEST(answers_to_release_and_renew)
     assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_integer(1)), "YES left 0");
     assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_integer(-1)), "PROTOCOL \"\"");
     assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_integer(INT64_MAX)), "PROTOCOL \"\"");
+    snprintf(most, sizeof most, "YES left %" PRId64, (int64_t)HL_NUMBER_MAX - 1);
+    assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_integer(HL_NUMBER_MAX)), most);
+    assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_integer((int64_t)HL_NUMBER_MAX + 1)), "PROTOCOL \"\"");
     assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_nil()), "PROTOCOL \"\"");
     assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_string("5")), "PROTOCOL \"\"");
     assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_error("WRONGTYPE x")), "NO");

@@ -190,7 +190,7 @@ WITH_CLIENT(another_thread_is_told_the_same)
     run_ms(s, 500);
     asking(p, "e", "export", NULL);
     run_ms(s, 1500);
-    (void)counts_elsewhere(p);
+    SAME(s, counts_elsewhere(p).oldest_hold_ms + counts_elsewhere(p).oldest_wait_ms, 0); /* not known yet */
     run_ms(s, 20000); /* the loop turns: renewals */
     struct hilock_stats there = counts_elsewhere(p), here = counts_of(p);
     SAME(s, there.shares * 10 + there.permits, 21);

@@ -172,3 +172,15 @@ HAVING(a_loss_is_told_while_an_inquiry_is_open, held(quorum(s, 3), "a", "stock",
     TELLS_IN(s, 2000, "a:RENEWAL_FAILED a:LOST EXPIRED");
     TELLS_IN(s, 1000, "a:peek OK");
 }
+
+/* It was answered by the others before: there is no news. */
+HAVING(what_settles_behind_the_answer_of_a_release_is_not_told, held(quorum(s, 3), "a", "stock", NULL))
+{
+    world_freeze(&store_at(s, 2)->lane);
+    release(a);
+    TELLS_IN(s, 10, "a:released");
+    run_ms(s, 4000);
+    world_thaw(&s->world, &store_at(s, 2)->lane);
+    TELLS_IN(s, 5000, "");
+    SAME(s, kept(s, "stock"), 0);
+}

@@ -359,6 +359,20 @@ A_PLAY(a_downgrade_that_is_refused_leaves_the_hold_as_it_was)
     release_quietly(a);
 }
 
+/* So does one for lack of memory. */
+A_PLAY(a_downgrade_without_memory_leaves_the_hold_as_it_was)
+{
+    struct handle *w = writes(fixture_connect(s, NULL), "w");
+    PLAN(s, .on = "share_downgrade", .error = "OOM command not allowed when used memory > 'maxmemory'.");
+    downgrade(w);
+    TELLS_IN(s, 2, "w:OK w:downgrade UNWRITABLE");
+    TELLS_IN(s, 60000, "");
+    SAME(s, asked(s, "share_renew"), 0);
+    SAME(s, asked(s, "share_downgrade"), 0);
+    HOLDS(s, asked(s, "renew") > 3);
+    release_quietly(w);
+}
+
 A_PLAY(only_a_plain_handle_that_holds_alone_can_be_downgraded)
 {
     struct client *p = fixture_connect(s, NULL);
