@@ -371,3 +371,34 @@ TRIAL(a_release_is_published_where_its_name_says)
         }
     }
 }
+
+/* In a cluster its slot may be moving, and the records be at another server: what is written of a name that is left to others is written
+ * beside them alone. */
+TRIAL(test_where_a_name_left_to_others_is_counted_in_a_cluster)
+{
+    for (int has_records = 0; has_records < 2; has_records++) {
+        struct waiter b;
+        trial_begin(trial);
+        b = waiter_of(trial, 'b', 1);
+        waiter_stands(&b, "g:b", 1700000003, "400 0 1");
+        a_holds(trial);
+        (void)listens(trial, "g:b");
+        (void)ask(trial, &b);
+        if (has_records)
+            (void)ask(trial, &b); /* a heartbeat */
+        assert_int_equal(RUN(trial, "EXISTS", R)->integer, has_records);
+        (void)listens_by(trial, "SSUBSCRIBE", C);
+        assert_int_equal(code_of(release(trial, holder_of('a', 1), "S0 300000")), -4);
+        assert_int_equal(RUN(trial, "HEXISTS", R, "*")->integer, has_records);
+    }
+}
+
+/* Also the first waiter of Redisson's fair lock is woken. */
+TRIAL(test_a_forced_release_wakes_a_fair_waiter_of_java)
+{
+    a_holds(trial);
+    (void)listens(trial, C ":java:1");
+    (void)RUN(trial, "RPUSH", J, "java:1");
+    assert_int_equal(SCRIPT(trial, hl_script_mutex_force, "2", N, Q, holder_of('a', 1), C, "PUBLISH")->integer, 1);
+    assert_true(heard(trial, C ":java:1 0\n"));
+}
