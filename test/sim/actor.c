@@ -179,7 +179,8 @@ static void hear_result(struct sim_actor *actor, const struct hilock_result *res
     actor->served = 1;
     sim->world.sometimes[SIM_REPLAYED] += sim_inside_hold(actor, 0) && sim_inside_hold(actor, 0)->may_run_until_us != 0;
     sim_check_grant(actor, result);
-    sim_queue_granted(actor);
+    if (!sim_sharing_joined(actor, result))
+        sim_queue_granted(actor);
     sim_contest_granted(actor);
     sim_share_granted(actor);
     sim_bound_granted(actor);
@@ -259,12 +260,13 @@ static void make_lock(struct sim_actor *actor)
     actor->is_reentrant = sim->has_extras && sim_chance(&sim->world.extras, 0.5) && actor->names_count == 1;
     sim_names_refused(actor->process, HILOCK_LOCK_OPTIONS(.on_lost = on_lost));
     actor->lock = NULL;
+    uint32_t holders_max = sim_sharing_number(actor);
     status = create(actor, HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = actor, .kind = actor->kind, .lease_ms = actor->lease_ms,
                                                .min_validity_ms = actor->least_ms,
                                                .wake = sim_chance(&wakes, 0.2) && !sim->is_crowd && !sim->is_hot ? HILOCK_WAKE_POLL : HILOCK_WAKE_SUBSCRIBE,
                                                .renew = actor->is_renewed ? HILOCK_RENEW_AUTO : HILOCK_RENEW_NEVER,
                                                .hold_max_ms = actor->hold_max_ms, .reentrant = actor->is_reentrant,
-                                               .holders_max = sim_sharing_number(actor), .replicas = actor->replicas, .replica_timeout_ms = replica_timeout_ms));
+                                               .holders_max = holders_max, .share_local_ms = sim_sharing_local_ms(actor, holders_max), .replicas = actor->replicas, .replica_timeout_ms = replica_timeout_ms));
     if (status != HILOCK_OK && !sim_strain_excuses(actor->process, lacks, status))
         sim_violate(&sim->world, "I5", "create refused: %s", hilock_client_refusal(actor->process->client));
 }

@@ -129,7 +129,7 @@ static int judge(const struct sim_range *seeds, const struct sim_choice *choice,
     }
     const int has_sharers = (choice->strains & 1u << STRAIN_SHARE) != 0;
     for (int i = 0; i < SIM_SOMETIMES_COUNT; i++) {
-        int is_of_sharers = i == SIM_SHARED || i == SIM_SHARED_TO_THE_LAST || i == SIM_SHARE_OVER || i == SIM_DOWNGRADED || i == SIM_DOWNGRADE_UNKNOWN;
+        int is_of_sharers = i == SIM_SHARED || i == SIM_SHARED_TO_THE_LAST || i == SIM_SHARE_OVER || i == SIM_DOWNGRADED || i == SIM_DOWNGRADE_UNKNOWN || i == SIM_JOINED;
         if (total->sometimes[i] || (is_of_sharers && !has_sharers) || (choice->is_load || choice->is_heirs))
             continue;
         printf("never seen: %s\n", sim_sometimes_text((enum sim_sometimes)i));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sharing - names that several handles hold together (`--strain share`): which handles share them, and what must be true
  * at the store. S1 to S4, S7 and S9 are judged after each script, by what that script changed: the hash of the name and the
- * set of the ends of its shares are read before and after. S8 is judged now and then. A book that was kept before the store
- * lost or shortened something, or before the name came to another server, says nothing, and is begun anew. */
+ * set of the ends of its shares are read before and after. S8 is judged now and then, S10 when a reader is granted. A book that
+ * was kept before the store lost or shortened something, or before the name came to another server, says nothing, and is begun
+ * anew. */
 #include <stdlib.h>
 
 #include "core/lock.h"
@@ -13,7 +14,7 @@
 #include "wire/keys.h"
 #include "wire/scripts.h"
 
-enum { KEY_EXPIRY_US = 2000, LINKED_US = 4000000, AT_ONCE_US = 300000, MESSAGES = 20, HEARTBEAT_US = 10500000 };
+enum { KEY_EXPIRY_US = 2000, LINKED_US = 4000000, AT_ONCE_US = 300000, MESSAGES = 20, HEARTBEAT_US = 10500000, JOIN_SLACK_US = 1000 };
 
 /* ---- which handles share ---- */
 
@@ -23,7 +24,30 @@ void sim_sharing_choose(struct sim *sim)
     for (unsigned i = 0; i < sim->names_count && sim_has_strain(sim, STRAIN_SHARE); i++) {
         sim->names[i].is_shared = sim->names[i].kind != HILOCK_SIMPLE && sim_chance(random, 0.8);
         sim->names[i].sharing.usual = (uint32_t[]){0, 0, 2, 3, HILOCK_ANY_NUMBER}[hl_random_below(random, 5)];
+        struct hl_random local = *random; /* a copy: what else a seed chooses stays as it is */
+        sim->names[i].sharing.local_ms = sim_chance(&local, 0.6) ? (uint32_t)sim_between(&local, 10, sim->lease_ms / 3) : 0;
     }
+}
+
+uint32_t sim_sharing_local_ms(const struct sim_actor *actor, uint32_t holders_max)
+{
+    uint32_t local_ms = actor->process->sim->names[actor->name].sharing.local_ms, most_ms = actor->lease_ms / 3;
+    if (holders_max != HILOCK_ANY_NUMBER)
+        return 0;
+    return local_ms < most_ms ? local_ms : most_ms;
+}
+
+int sim_sharing_joined(const struct sim_actor *actor, const struct hilock_result *result)
+{
+    struct sim *sim = actor->process->sim;
+    const struct hl_hold *hold = actor->lock->hold;
+    uint32_t local_ms = actor->lock->terms->share_local_ms;
+    if (!local_ms || result->attempts)
+        return 0;
+    sim->world.sometimes[SIM_JOINED]++;
+    if (hold && world_clock_at_us(&actor->process->loop.clock, actor->asked_us) > hold->held.granted_at_us + (uint64_t)local_ms * 1000 + JOIN_SLACK_US)
+        sim_violate(&sim->world, "S10", "%s has a share of its client that was granted more than %u ms before it asked", actor->who, local_ms);
+    return 1;
 }
 
 uint32_t sim_sharing_number(const struct sim_actor *actor)

@@ -82,7 +82,7 @@ void sim_strain_lingers(struct sim_process *process);  /* last in a callback of 
 void sim_names_choose(struct sim *sim); /* their texts */
 void sim_names_refused(struct sim_process *process, const struct hilock_lock_options *options); /* I5: bad ones are */
 
-/* ---- sharing.c: S1..S9 ---- */
+/* ---- sharing.c: S1..S10 ---- */
 
 enum { SIM_SHARES_MAX = 48 };
 enum sim_mode { MODE_FOREIGN, MODE_ALONE, MODE_SHARED }; /* foreign: nobody has it, or another program */
@@ -96,6 +96,7 @@ struct sim_sharing_look { /* what the store has of a name */
 };
 struct sim_sharing { /* of a name */
     uint32_t usual;             /* the holders_max of most of its handles; 0: any */
+    uint32_t local_ms;          /* the share_local_ms of its readers */
     const struct store *store;  /* that the rest is about; NULL: nothing is known */
     uint64_t begun_us, token_highest;
     int is_meddled;             /* what it has may have been lost or shortened in part */
@@ -106,6 +107,9 @@ struct sim_sharing { /* of a name */
 struct sim_actor;
 void sim_sharing_choose(struct sim *sim); /* which names */
 uint32_t sim_sharing_number(const struct sim_actor *actor); /* holders_max of its next handle */
+uint32_t sim_sharing_local_ms(const struct sim_actor *actor, uint32_t holders_max); /* share_local_ms of that handle */
+/* 1: it has the share of another one of its client, and passes others for that: S10. */
+int sim_sharing_joined(const struct sim_actor *actor, const struct hilock_result *result);
 int sim_shares(const struct sim_actor *actor); /* its handle may hold together with others; after a downgrade, too */
 int sim_sharing_downgrades(struct sim_actor *actor); /* its turn to let go: 1: it goes on as one that shares */
 /* 1: that name is shared, and the share of this holder ends then, by the server's clock. */

@@ -24,6 +24,7 @@
     X(SHARE_OVER, "shares taken out after their end")                             \
     X(DOWNGRADED, "holds that went on as shares")                                 \
     X(DOWNGRADE_UNKNOWN, "downgrades without an answer in time")                  \
+    X(JOINED, "readers that joined a share of their client")                      \
     X(CONFIRMED, "grants that replicas confirmed")                                \
     X(CONFIRMED_STANDS, "looks at one of those in a place that took over and lost other things") \
     X(UNCONFIRMED, "WAITs that too few replicas answered")                        \
