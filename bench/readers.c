@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 static unsigned processes = 8, clients = 0, readers = 1000, busy = 64, permits = 5, hold_ms = 20, rounds = 7;
-static unsigned inflight = 1;
+static unsigned inflight = 1, share_local_ms = 0;
 static double seconds = 3, join_seconds = 0.3;
 static const char *only;
 
@@ -29,6 +29,7 @@ static const struct option_entry options[] = {
     {"only", OPTION_TEXT, &only, "one part: join, let-in, writer or permits", 0, 0},
     {"processes", OPTION_COUNT, &processes, "that have the handles", 1, CROWD_MAX - 1},
     {"clients", OPTION_COUNT, &clients, "of each process, for its handles in turn; 0: one for each handle", 0, 1000},
+    {"share-local-ms", OPTION_COUNT, &share_local_ms, "let-in, writer: an option of the readers", 0, 10000},
     {"readers", OPTION_COUNT, &readers, "join: that share the name at most; let-in: that wait", 1, 10000},
     {"inflight", OPTION_COUNT, &inflight, "join: pairs at work at a time", 1, 1000},
     {"join-seconds", OPTION_SECONDS, &join_seconds, "join: of each loop in each round", 0, 0},
@@ -60,6 +61,7 @@ static int start(struct bench *bench, unsigned handles, uint32_t holders_max)
     board->handles = (handles + processes - 1) / processes;
     board->clients = clients && clients < board->handles ? clients : board->handles;
     board->holders_max = holders_max;
+    board->share_local_ms = share_local_ms;
     board->hold_us = hold_ms * 1000;
     return crowd_start(&bench->crowd, &readers_role, processes + 1, board);
 }
@@ -130,6 +132,7 @@ static void tell_let_in(const struct bench *bench, const struct samples *times, 
         json_count(&json, "processes", processes);
         json_count(&json, "clients", bench->board->clients * processes);
         json_count(&json, "readers", count);
+        json_count(&json, "share_local_ms", bench->board->share_local_ms);
         json_count(&json, "rounds", rounds);
         json_number(&json, "let_in_ms", samples_at(times, 0.5));
         json_number(&json, "messages_ms", samples_at(messages, 0.5));
@@ -271,6 +274,7 @@ static int run_writer(struct bench *bench)
                (double)sums.commands / (double)sums.grants_all);
     if (status == 0 && options_has_json) {
         struct json json = busy_json("writer", bench, &sums);
+        json_count(&json, "share_local_ms", bench->board->share_local_ms);
         json_count(&json, "writers_grants", waits->count);
         json_number(&json, "wait_p50_ms", samples_at(waits, 0.5));
         json_number(&json, "wait_p99_ms", samples_at(waits, 0.99));

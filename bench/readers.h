@@ -21,6 +21,7 @@ struct readers_board {
     unsigned handles;     /* of each process but the first, which has the writer */
     unsigned clients;     /* that these handles are of, and so many connections listen to the bare messages */
     uint32_t holders_max; /* of these handles */
+    uint32_t share_local_ms; /* likewise, if they are readers */
     uint32_t hold_us;     /* of the busy ones */
     atomic_bool is_over, has_writer;
     _Atomic uint64_t began_ns; /* of one release, or one script: when it was called, */

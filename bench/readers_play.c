@@ -200,13 +200,16 @@ static void on_order(struct crowd_member *member, char order)
 static int open_contender(struct crowd_member *member, struct contender *contender, hilock_client *client)
 {
     const struct readers_board *board = member->board;
+    uint32_t holders_max = is_writer(member) ? 1 : board->holders_max;
     contender->member = member;
     contender->client = client;
     contender->timer = evtimer_new(member->base, on_timer, contender);
     if (contender->timer &&
         hilock_lock_create(&contender->lock, client, board->name,
                            HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = contender,
-                                               .holders_max = is_writer(member) ? 1 : board->holders_max)) == HILOCK_OK)
+                                               .holders_max = holders_max,
+                                               .share_local_ms = holders_max == HILOCK_ANY_NUMBER
+                                                                     ? board->share_local_ms : 0)) == HILOCK_OK)
         return 0;
     fprintf(stderr, "hilock: %s\n", hilock_client_refusal(client));
     return -1;
