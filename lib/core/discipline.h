@@ -26,10 +26,11 @@ static inline int hl_takes_turns(const struct hl_terms *terms) { return terms->k
 
 /* 1: while a handle of this client holds the name, the head of the line sends no request, because the end of that hold
  * serves it: the hold is handed on to the head, or the release carries the acquire of the head. A hold of a handle that
- * has a place of its own is never handed on, so behind it the head must keep a place in the queue. */
+ * has a place of its own is never handed on, so behind it the head must keep a place in the queue. The end of a share
+ * serves nobody: others may get the name before its release is executed. */
 static inline int hl_is_served_by_end_of(const struct hl_terms *holder, const struct hl_terms *head)
 {
-    return !(hl_has_own_place(holder) && hl_has_queue(head));
+    return hl_holds_alone(holder) && !(hl_has_own_place(holder) && hl_has_queue(head));
 }
 
 #endif

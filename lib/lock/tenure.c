@@ -172,8 +172,11 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
     struct hilock_event event =
         {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
          .detail = detail.bytes};
-    if (!lock) /* it has released the hold meanwhile */
+    if (!lock) { /* whoever was to be told has released the hold meanwhile */
+        if (!is_held)
+            hl_ending_go_on(hold); /* its release waited for this report */
         return;
+    }
     /* A loss is reported once: if there is an extend, by the answer to that extend. A group must handle the loss of its
      * member before it answers its own extends. So the extends of a member are answered later, with the other news. */
     int is_member = hl_terms_are_internal(lock->terms);

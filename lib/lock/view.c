@@ -70,7 +70,7 @@ hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acqu
     const struct hl_acquire *sender = hl_waiter_sends_by_itself(acquire) ? acquire : head;
     const struct hl_request *request = sender && sender->hold ? &sender->hold->request : NULL;
     const struct hl_node *node = hl_name_node(core, name);
-    int is_pending = request && request->queue == REQUEST_SENT;
+    int is_pending = request && hl_request_is_on_wire(request);
     int is_silent = is_pending && hl_now_us(&core->host) - request->sent_us > ANSWER_IS_LATE_US;
     /* the head is granted and waits for the replicas; for the other waiters the name is simply held */
     int is_taken = head && head != acquire && head->hold && head->hold->state == HOLD_CONFIRMING;

@@ -73,6 +73,11 @@ struct hl_request {
 TAILQ_HEAD(hl_requests, hl_request);
 
 static inline int hl_request_is_busy(const struct hl_request *request) { return request->queue != REQUEST_IDLE; }
+/* 1: it was sent, by itself or as a part of another request, and has no answer yet. */
+static inline int hl_request_is_on_wire(const struct hl_request *request)
+{
+    return request->queue == REQUEST_SENT || request->queue == REQUEST_CARRIED;
+}
 
 /* ---- a request that another one carries ---- */
 

@@ -95,6 +95,21 @@ A_PLAY(who_was_not_reached_is_not_said_to_be_silent)
     TEXT(s, a->detail, "locks.example:6379 could not be asked within 100 ms: its name is not resolved yet");
 }
 
+/* b has seen another holder. Its next acquire goes with the release of a, and the server does not answer. */
+GIVEN(an_acquire_that_is_carried_to_a_silent_server_is_UNREACHABLE, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)))
+{
+    struct handle *other = held(fixture_connect(s, NULL), "other", "stock", NULL), *a = asking(p, "a", "stock", NULL);
+    acquiring(handle_new(p, "b", "stock", NULL), 1000);
+    run_ms(s, 100);
+    release_quietly(other);
+    run_ms(s, 200);
+    HOLDS(s, is_held(a));
+    fixture_hush(s);
+    PLAN(s, .on = "mutex_release", .times = PLAN_ALWAYS, .fate.is_lost = 1);
+    release_quietly(a);
+    TELLS_IN(s, 1000, "b:UNREACHABLE");
+}
+
 HAVING(held_before_and_then_silence_is_UNREACHABLE, lone(s))
 {
     store_take(&s->store, "stock", "another", 60000);
@@ -250,6 +265,14 @@ WITH_CLIENT(a_SIMPLE_lock_and_a_MUTEX_do_not_wait_for_each_other)
     store_take_simple(&s->store, "lamp", "another", 60000);
     asking(p, "c", "lamp", NULL);
     TELLS_IN(s, 2, "c:WRONG_KIND");
+}
+
+/* The end of a share serves nobody who waits, so the SIMPLE handle asks the store. */
+WITH_CLIENT(behind_a_share_of_its_own_client_a_SIMPLE_lock_is_WRONG_KIND)
+{
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.holders_max = HILOCK_ANY_NUMBER));
+    asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    TELLS_IN(s, 2, "b:WAITING b:WRONG_KIND");
 }
 
 WITH_CLIENT(an_ordinary_hash_is_WRONG_KIND_at_once)

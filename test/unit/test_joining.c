@@ -195,6 +195,33 @@ WITH_CLIENT(each_has_its_own_hold_max)
     SAME(s, asked(s, "share_release"), 1);
 }
 
+static struct handle *readers[2];
+
+static void release_readers(struct handle *handle)
+{
+    (void)handle;
+    release_quietly(readers[1]);
+    release_quietly(readers[0]);
+}
+
+/* The times of c and of a are over in one turn. That of c is told first, and in that callback both readers leave their
+ * share: it ends at the store, although the loss of one of them was not told. */
+WITH_CLIENT(a_share_ends_though_a_loss_of_it_was_not_told_yet)
+{
+    const struct hilock_lock_options *once = READS(.lease_ms = 1000, .hold_max_ms = 1500);
+    struct handle *c = acquiring(handle_new(p, "c", "lamp", once), HILOCK_TRY);
+    readers[0] = comes(p, "a", once);
+    run_ms(s, 150);
+    readers[1] = comes(p, "b", once);
+    when(c, "LOST HOLD_MAX", release_readers);
+    run_ms(s, 1240);
+    world_freeze(&p->loop.lane);
+    run_ms(s, 130);
+    world_thaw(&s->world, &p->loop.lane);
+    run_ms(s, 20);
+    SAME(s, store_left_ms(&s->store, "stock"), -2);
+}
+
 /* An extend lasts for the whole share, and is answered to the handle that asked for it. */
 WITH_CLIENT(each_may_extend)
 {
