@@ -232,6 +232,10 @@ static void make(struct actor *actor)
     options.reentrant = below(h, 3) == 0;
     if (!is_quorum && options.kind != HILOCK_SIMPLE && below(h, 3) == 0)
         options.holders_max = HILOCK_ANY_NUMBER;
+    if (options.holders_max && below(h, 2)) { /* readers that may join each other's share */
+        options.lease_ms = 2000;
+        options.share_local_ms = 600;
+    }
     options.replicas = !is_quorum && below(h, 4) == 0;
     actor->handle = handle_new(h->client, "h", h->names[below(h, 2) ? (unsigned)options.kind : below(h, NAMES)], &options);
 }

@@ -340,3 +340,31 @@ WITH_CLIENT(handles_on_one_share_are_one_share)
     SAME(s, counts_of(p).shares, 0);
     SAME(s, counts_of(p).released, 2);
 }
+
+/* Whichever allocation of the second one's acquire fails: it is refused, or has a share by itself, or joins. The releases need none. */
+WITH_CLIENT(releases_of_one_share_need_no_memory)
+{
+    enum { ALLOCATIONS = 10 };
+    s->is_untold = 1;
+    for (int failing = 1; failing <= ALLOCATIONS; failing++) {
+        struct handle *a = reads(p, "a"), *b = handle_new(p, "b", "stock", READS(.lease_ms = LEASE_MS));
+        s->memory.fail_at = s->memory.asked + (uint64_t)failing;
+        s->memory.fails = 1;
+        hilock_status status = acquire(b, HILOCK_FOREVER);
+        HOLDS(s, status == HILOCK_OK || status == HILOCK_NO_MEMORY);
+        s->memory.fail_at = 0;
+        run_ms(s, 60);
+        SAME(s, is_held(b), status == HILOCK_OK);
+        s->memory.is_out = s->memory.spares_links = 1;
+        SAME(s, release(a), HILOCK_OK);
+        if (status == HILOCK_OK)
+            SAME(s, release(b), HILOCK_OK);
+        run_ms(s, 5);
+        HOLDS(s, a->calls == 2 && a->result.status == HILOCK_OK && (status != HILOCK_OK || (b->calls == 2 && b->result.status == HILOCK_OK)));
+        s->memory.is_out = 0;
+        handle_free(a);
+        handle_free(b);
+        run_ms(s, 300);
+    }
+    HOLDS(s, counts_of(p).granted_local > 0);
+}

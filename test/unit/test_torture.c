@@ -86,6 +86,23 @@ static void look_on(struct handle *handle)
     run_ms(handle->fixture, 10);
 }
 
+/* Readers on one share, if there is memory for that: used, and given back by each. */
+static void read_together(struct client *p)
+{
+    struct handle *readers[3];
+    for (int i = 0; i < 3; i++) {
+        readers[i] = handle_new(p, "reader", "page", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .reentrant = 1, .holders_max = HILOCK_ANY_NUMBER,
+                                                                         .share_local_ms = 1000));
+        ask(readers[i], 1000);
+        run_ms(p->fixture, 5);
+    }
+    use(readers[1]);
+    for (int i = 0; i < 3; i++)
+        if (is_held_still(readers[i]))
+            SAME(p->fixture, release(readers[i]), HILOCK_OK); /* that needs no memory */
+    run_ms(p->fixture, 1100);
+}
+
 static struct handle *asks(struct client *p, hilock_kind kind, const char *name, uint32_t wait_ms)
 {
     struct handle *handle = handle_new(p, name, name,
@@ -134,6 +151,7 @@ static void plain_day(struct fixture *s, struct client *p)
     look_on(b);
     let_go(b);
     let_go(c);
+    read_together(p);
     handle_free(d);
     run_ms(s, 2000);
 }
