@@ -363,6 +363,20 @@ GIVEN(refusals_have_one_line_a_second_and_a_count, fixture_connect(s, HILOCK_CLI
     SAME(s, client_lines(p, "shop-7: refused: handle of"), 2);
 }
 
+/* Though the loop has not turned meanwhile. */
+HOLDING(what_was_left_out_is_counted_before_the_next_line, NULL)
+{
+    for (int i = 0; i < MANY; i++)
+        SAME(s, acquire(a, 1), HILOCK_IN_USE);
+    world_freeze(&p->loop.lane);
+    run_ms(s, 1500);
+    SAME(s, client_lines(p, "99 more calls were refused"), 0);
+    SAME(s, acquire(a, 1), HILOCK_IN_USE);
+    SAME(s, client_lines(p, "99 more calls were refused"), 1);
+    HOLDS(s, strstr(p->line, "refused: handle of"));
+    world_thaw(&s->world, &p->loop.lane);
+}
+
 GIVEN(a_loss_is_an_error_but_that_of_a_close_is_a_warning,
       fixture_connect(s, HILOCK_CLIENT_OPTIONS(.log_level = HILOCK_LOG_ERROR)))
 {
