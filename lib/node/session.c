@@ -82,7 +82,6 @@ static int greet(struct hl_session *session, const char *word, const char *secon
         hl_command_add_word(&command, second);
     hl_command_add_word(&command, third);
     int sent = session->options->links.send(session->link, command.argc, command.argv, command.lengths);
-    hl_memory_wipe(command.room, command.used);
     session->unanswered_greetings++;
     return sent;
 }
