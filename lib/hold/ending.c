@@ -34,20 +34,37 @@ static uint64_t queue_span_us(const struct hl_entry_parts *entry)
     return (stands_ms + HL_WINDOW_MAX_MS) * 1000;
 }
 
-/* Returns the time from which nothing of the hold can be at the store any more. If the id has a place in a queue, no
- * release can grant the name to that place from then on, and the latest such grant has lapsed. */
-static uint64_t lapsed_at_us(const struct hl_hold *hold)
+/* Returns when nothing of the hold is at the store any more, if its latest request was executed at from_us. If the id
+ * has a place in a queue, no release can grant the name to that place from then on, and the latest such grant has
+ * lapsed. */
+static uint64_t lasts_until_us(const struct hl_hold *hold, uint64_t from_us)
 {
     uint64_t lease_us = hl_terms_lease_us(hold->terms);
     uint64_t stands_us = queue_span_us(&hold->entry);
     uint64_t longest_us = hold->is_queued && stands_us > lease_us ? stands_us : lease_us;
-    uint64_t own_us = hold->since_us + longest_us + hl_lease_drift_us(longest_us) +
+    return from_us + longest_us + hl_lease_drift_us(longest_us);
+}
+
+/* Returns the time from which nothing of the hold can be at the store any more. */
+static uint64_t lapsed_at_us(const struct hl_hold *hold)
+{
+    uint64_t own_us = lasts_until_us(hold, hold->since_us) +
                       (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
     uint64_t extended_us = hl_hold_may_last_until_us(hold);
     return extended_us > own_us ? extended_us : own_us;
 }
 
 static uint64_t now_us(const struct hl_hold *hold) { return hl_now_us(&hl_hold_core(hold)->host); }
+
+/* A request may have been executed just now, because the process slept or a script had to be loaded. So the lease may
+ * last for its whole length from now on. The time of the user's call goes on. */
+static void note_late_lease(struct hl_hold *hold)
+{
+    uint64_t until_us = lasts_until_us(hold, now_us(hold));
+    if (hold->extended_until_us < until_us)
+        hold->extended_until_us = until_us;
+}
+
 static int is_lapsed(const struct hl_hold *hold) { return now_us(hold) >= lapsed_at_us(hold); }
 
 /* 1: the user released the hold, and that call has no answer yet. */
@@ -227,6 +244,11 @@ void hl_ending_in_acquire(struct hl_hold *hold, const struct hl_withdrawal *how)
     begin(hold, is_withdrawn ? HOLD_RELEASE_DUE : HOLD_AWAITS_ACQUIRE, how);
 }
 
+void hl_ending_in_stale(struct hl_hold *hold, const struct hl_withdrawal *how)
+{
+    begin(hold, hl_node_withdraw(&hold->request) ? HOLD_RELEASE_DUE : HOLD_AWAITS_STALE, how);
+}
+
 /* The grant that replicas should have confirmed is at the store; no answer to WAIT is needed to undo it. */
 void hl_ending_in_wait(struct hl_hold *hold, const struct hl_withdrawal *how)
 {
@@ -389,9 +411,7 @@ void hl_ending_on_silence(struct hl_hold *hold, const struct hl_answer *answer)
     hl_ending_go_on(hold);
 }
 
-/* If the answer proves that nothing of the id is at the store, no release is needed; otherwise the id is released. A
- * grant may come very late, because the process slept or a script had to be loaded; so the lease may last for its whole
- * length from now on. */
+/* If the answer proves that nothing of the id is at the store, no release is needed; otherwise the id is released. */
 void hl_ending_on_acquire(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
     int is_granted = answer->was_sent && said->result == HL_YES;
@@ -400,7 +420,7 @@ void hl_ending_on_acquire(struct hl_hold *hold, const struct hl_response *said, 
     if (is_granted) {
         hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = said->token});
         hold->kept = KEPT_MAYBE;
-        hold->since_us = now_us(hold);
+        note_late_lease(hold);
     } else if (answer->was_sent && said->result != HL_FAULT && hl_hold_is_cleared_by(hold, said))
         hold->kept = KEPT_NOTHING;
     if (is_granted && HL_PLANTED(R4_NO_UNDO))
@@ -408,11 +428,24 @@ void hl_ending_on_acquire(struct hl_hold *hold, const struct hl_response *said, 
     hl_ending_go_on(hold);
 }
 
+/* The id is released whatever the answer is: a push had granted the hold. */
+void hl_ending_on_stale(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
+{
+    (void)answer;
+    hl_recheck_read_answer(hold, said);
+    hold->is_queued |= said->position != 0;
+    if (said->result == HL_YES) {
+        hold->kept = KEPT_MAYBE;
+        note_late_lease(hold);
+    }
+    hl_ending_go_on(hold);
+}
+
 void hl_ending_on_unheard(struct hl_hold *hold, const struct hl_answer *answer)
 {
     if (answer->was_sent) {
         hl_ending_mark_acquire_unanswered(hold);
-        hold->since_us = now_us(hold);
+        note_late_lease(hold);
     }
     if (answer->was_sent && HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
         hold->kept = KEPT_NOTHING;
@@ -427,7 +460,7 @@ void hl_ending_on_renewal(struct hl_hold *hold, const struct hl_response *said, 
     hl_recheck_read_answer(hold, said);
     if (is_renewed) {
         hold->kept = KEPT_MAYBE;
-        hold->since_us = now_us(hold);
+        note_late_lease(hold);
     } else if (said->result == HL_NO)
         hl_hold_mark_not_ours(hold);
     hl_ending_go_on(hold);

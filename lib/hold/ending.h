@@ -53,6 +53,7 @@ struct hl_withdrawal;
 
 void hl_ending_at_rest(struct hl_hold *hold, const struct hl_withdrawal *how); /* nothing is under way */
 void hl_ending_in_acquire(struct hl_hold *hold, const struct hl_withdrawal *how);
+void hl_ending_in_stale(struct hl_hold *hold, const struct hl_withdrawal *how);
 void hl_ending_in_wait(struct hl_hold *hold, const struct hl_withdrawal *how);
 void hl_ending_in_renewal(struct hl_hold *hold, const struct hl_withdrawal *how);
 /* the user releases a hold whose loss is not reported yet */
@@ -61,7 +62,8 @@ void hl_ending_in_loss(struct hl_hold *hold, const struct hl_withdrawal *how);
 /* ---- and how the requests of a hold that is ending are answered ---- */
 
 void hl_ending_on_acquire(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
-void hl_ending_on_unheard(struct hl_hold *hold, const struct hl_answer *answer); /* the acquire has no answer */
+void hl_ending_on_stale(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
+void hl_ending_on_unheard(struct hl_hold *hold, const struct hl_answer *answer); /* neither of these has an answer */
 void hl_ending_on_renewal(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
 void hl_ending_on_release(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
 void hl_ending_on_silence(struct hl_hold *hold, const struct hl_answer *answer); /* the release has no answer */

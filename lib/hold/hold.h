@@ -18,10 +18,11 @@
  *   over for the client, from any state above: its user releases it, it is lost, or its grant is undone:
  *
  *     AWAITS_ACQUIRE --.
+ *     AWAITS_STALE ----+
  *     AWAITS_RENEWAL --+--> LOST ---> RELEASING <---> RELEASE_DUE
  *                                         `---------> GONE ---> freed
  *
- * No release is sent before the request on the wire is answered; a hold without one begins behind these two states. A
+ * No release is sent before the request on the wire is answered; a hold without one begins behind these three states. A
  * hold that was lost is LOST until that is reported, and every other hold skips that state.
  *
  * What its alarm, an answer, no answer and its end do in each state is a row of the table in life.c. Beside its state a
@@ -88,8 +89,9 @@ enum hl_hold_state {     /* what the client does with a hold; three predicates b
     HOLD_OVERDUE,        /* a renewal under way counts as failed already; an answer may still come */
 
     /* ending */
-    HOLD_AWAITS_ACQUIRE, /* an acquire is still under way, so no release is sent */
-    HOLD_AWAITS_RENEWAL, /* the same with a renewal */
+    HOLD_AWAITS_ACQUIRE, /* an acquire is still under way, so no release is sent; it may bring a grant */
+    HOLD_AWAITS_STALE,   /* the same, but a push had granted the hold before */
+    HOLD_AWAITS_RENEWAL, /* a renewal is still under way, so no release is sent */
     HOLD_LOST,           /* nothing is under way; no release is sent before the loss is reported */
     HOLD_RELEASING,      /* the release is under way */
     HOLD_RELEASE_DUE,    /* nothing is under way; the alarm sends the release again */
@@ -127,7 +129,7 @@ struct hl_hold {
                                     ending those whose loss is still to be reported */
     uint64_t id;
     uint64_t since_us;           /* held: when the present tenure began (of several: seat.h); ending: when the ending
-                                    began, or when a grant or a renewal was answered that late */
+                                    began */
     uint64_t due_at_us;          /* when the alarm is due; 0: the alarm is stopped */
     uint64_t may_run_until_us;   /* until when a request without an answer may still execute: an acquire, after which
                                     the id is released again, or a renewal that shortens. 0: there is none */
@@ -144,7 +146,8 @@ struct hl_hold {
         } ending;
     };
     uint64_t extended_until_us;  /* when the longest lease that an extend asked for ends, if it counts from the send of
-                                    that request. 0: no extend was sent */
+                                    that request; or one that an answer brought while the hold was ending, if it counts
+                                    from then. 0: there was neither */
     struct hl_alarm alarm;
     uint32_t asked_ms;           /* the lease that the latest acquire or renewal asked for */
     struct hl_entry_parts entry;
@@ -274,8 +277,8 @@ void hl_hold_mark_unsent(struct hl_hold *hold);
 /* The store answered that it has no such hold. The id may still appear there, by an unanswered acquire, or because it
  * is back in the queue after the store lost the grant. In both cases the id is released. */
 void hl_hold_mark_not_ours(struct hl_hold *hold);
-/* Returns until when the store may keep the lease if every extend took effect, even one that arrived late. 0: there was
- * no extend. */
+/* Returns until when the store may keep the lease if every extend took effect, even one that arrived late, and so did a
+ * request that was answered late. 0: there was neither. */
 uint64_t hl_hold_may_last_until_us(const struct hl_hold *hold);
 
 /* Writes the sentence that reports the loss of this hold (core/words.h). */

@@ -24,6 +24,7 @@ static const struct {
     [HOLD_OVERDUE]        = {UNDER_WAY_RENEWAL, HOLD_HELD},
 
     [HOLD_AWAITS_ACQUIRE] = {UNDER_WAY_ACQUIRE, HOLD_RELEASE_DUE},
+    [HOLD_AWAITS_STALE]   = {UNDER_WAY_ACQUIRE, HOLD_RELEASE_DUE},
     [HOLD_AWAITS_RENEWAL] = {UNDER_WAY_RENEWAL, HOLD_RELEASE_DUE},
     [HOLD_LOST]           = {UNDER_WAY_NOTHING, HOLD_LOST},
     [HOLD_RELEASING]      = {UNDER_WAY_RELEASE, HOLD_RELEASE_DUE},
@@ -84,11 +85,12 @@ static const struct hl_life lives[] = {
     [HOLD_CONFIRMING]     = {tell_alarm,          hl_asking_on_wait,     hl_asking_on_no_wait,   hl_ending_in_wait},
 
     [HOLD_HELD]           = {hl_watchdog_on_due,  no_answer,             no_silence,             hl_ending_at_rest},
-    [HOLD_PUSHED]         = {hl_watchdog_on_late, tell_stale,            tell_no_stale,          hl_ending_in_acquire},
+    [HOLD_PUSHED]         = {hl_watchdog_on_late, tell_stale,            tell_no_stale,          hl_ending_in_stale},
     [HOLD_RENEWING]       = {hl_watchdog_on_late, hl_watchdog_on_answer, hl_watchdog_on_silence, hl_ending_in_renewal},
     [HOLD_OVERDUE]        = {hl_watchdog_on_late, hl_watchdog_on_answer, hl_watchdog_on_timeout, hl_ending_in_renewal},
 
     [HOLD_AWAITS_ACQUIRE] = {hl_ending_go_on,     hl_ending_on_acquire,  hl_ending_on_unheard,   hl_ending_in_loss},
+    [HOLD_AWAITS_STALE]   = {hl_ending_go_on,     hl_ending_on_stale,    hl_ending_on_unheard,   hl_ending_in_loss},
     [HOLD_AWAITS_RENEWAL] = {hl_ending_go_on,     hl_ending_on_renewal,  go_on,                  hl_ending_in_loss},
     [HOLD_LOST]           = {hl_ending_go_on,     no_answer,             no_silence,             hl_ending_in_loss},
     [HOLD_RELEASING]      = {hl_ending_go_on,     hl_ending_on_release,  hl_ending_on_silence,   no_end},

@@ -38,7 +38,7 @@ MEANT = {
     ('hl_cell', 'core'): 'NULL: the client is gone',
     ('hl_extend', 'attempts'): '0: it was not asked for yet',
     ('hl_hold', 'due_at_us'): '0: the alarm is stopped',
-    ('hl_hold', 'extended_until_us'): '0: no extend was sent',
+    ('hl_hold', 'extended_until_us'): '0: no extend was sent, and no answer came late',
     ('hl_caller', 'lock'): 'NULL: nobody is told what became of the release',
     ('hl_hold', 'may_run_until_us'): '0: no acquire is unanswered',
     ('hl_hold', 'token'): '0: the kind has no tokens',

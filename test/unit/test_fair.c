@@ -310,6 +310,28 @@ A_PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it)
     SAME(s, asked(s, "renew"), 1);
 }
 
+/* The release goes behind the answer to the heartbeat, but the time of the call runs from the call on. */
+A_PLAY(a_release_beside_a_heartbeat_is_answered_in_its_own_time)
+{
+    struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
+    PLAN(s, .on = "mutex_acquire", .fate.there_us = 50000, .fate.back_us = 200000);
+    for (unsigned requests = s->net.requests; s->net.requests == requests;)
+        run_us(s, 100);
+    release_quietly(a);
+    TELLS_IN(s, 5, "b:WAITING b:OK");
+    uint64_t released_us = fixture_us(s);
+    PLAN(s, .on = "mutex_release", .fate.back_us = 400000);
+    release(b);
+    run_ms(s, 240);
+    SAME(s, asked(s, "mutex_release"), 1); /* of a */
+    TELLS_IN(s, 300, "b:release UNKNOWN");
+    SAME(s, b->at_us, released_us + 500000);
+    TELLS_IN(s, 300, "b:SETTLED");
+    SAME(s, b->event.waited_ms, (b->at_us - released_us) / 1000);
+    SAME(s, counts_of(q).undone, 0); /* it was granted in time, and released by its user */
+}
+
 /* It runs when the hold that the push gave is over, and finds the name free. */
 WITH_CLIENT(a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost)
 {
