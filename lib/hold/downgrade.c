@@ -75,9 +75,9 @@ void hl_downgrade_on_answer(struct hl_hold *hold, const struct hl_response *said
         hl_downgrade_revert(hold);
 }
 
-void hl_downgrade_on_silence(struct hl_hold *hold, const struct hl_answer *answer)
+void hl_downgrade_on_silence(struct hl_hold *hold)
 {
-    if (hold->form == HL_FORM_DOWNGRADE && answer->was_sent && hold->downgrade == DOWNGRADE_ASKED)
+    if (hold->form == HL_FORM_DOWNGRADE && hold->downgrade == DOWNGRADE_ASKED)
         hold->downgrade = DOWNGRADE_UNANSWERED;
 }
 

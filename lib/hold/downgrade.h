@@ -28,7 +28,7 @@ enum hl_form hl_downgrade_encode(const struct hl_hold *hold, struct hl_command *
                                  const struct hl_target *target);
 /* The hold is held: its renewal was answered, or will have no answer. */
 void hl_downgrade_on_answer(struct hl_hold *hold, const struct hl_response *said);
-void hl_downgrade_on_silence(struct hl_hold *hold, const struct hl_answer *answer);
+void hl_downgrade_on_silence(struct hl_hold *hold);
 /* Call this after one of these two, if the renewal was refused with `status`. attempts: how many requests were sent for
  * the downgrade. Returns the status with which the user's call of hilock_downgrade is answered. */
 hilock_status hl_downgrade_on_refusal(struct hl_hold *hold, unsigned attempts, hilock_status status);

@@ -400,12 +400,11 @@ void hl_ending_on_release(struct hl_hold *hold, const struct hl_response *said, 
         hl_request_answer_carried(&next->request, &(struct hl_answer){&next_said, 1});
 }
 
-/* If the release could not be sent, it is submitted once more, and still carries the same acquire. If it was sent and
- * has no answer, it is repeated without the acquire. */
+/* The release is repeated, without the acquire that it carried. */
 void hl_ending_on_silence(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    if (answer->was_sent)
-        (void)hl_carried_take(hold, NULL, NULL);
+    (void)answer;
+    (void)hl_carried_take(hold, NULL, NULL);
     if (hold->end == END_RELEASED)
         hold->end = END_IN_DOUBT;
     hl_ending_go_on(hold);

@@ -66,7 +66,7 @@ enum hl_end {
     END_UNREPORTED,       /* no release call: the grant was never reported; the hold counts in core->holds->undoing */
     END_REPEATED,         /* no release call: a failover may have lost a release that was acknowledged before */
     END_RELEASED,         /* the user released the hold, and that call has no answer yet */
-    END_IN_DOUBT,         /* the same, and a release had no answer, or could not be sent: it may have ended the hold */
+    END_IN_DOUBT,         /* the same, and a release was sent that had no answer: it may have ended the hold */
     END_ANSWERED_OK,      /* the release call is answered OK; with all values from here on it is answered */
     END_ANSWERED_LOST,    /* it is answered LOST: the store did not have the hold any more */
     END_ANSWERED_UNKNOWN, /* it is answered UNKNOWN: the store had not answered by then */

@@ -362,9 +362,9 @@ void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_response *said,
 }
 
 /* why NULL: this failure has been counted already. */
-static void on_unanswered(struct hl_hold *hold, const struct hl_answer *answer, const char *why)
+static void on_unanswered(struct hl_hold *hold, const char *why)
 {
-    hl_downgrade_on_silence(hold, answer);
+    hl_downgrade_on_silence(hold);
     if (hold->is_shortening)
         hl_ending_mark_request_unanswered(hold);
     on_failed(hold, why);
@@ -372,10 +372,15 @@ static void on_unanswered(struct hl_hold *hold, const struct hl_answer *answer, 
 
 void hl_watchdog_on_silence(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    on_unanswered(hold, answer, hl_words_renewal_unanswered);
+    (void)answer;
+    on_unanswered(hold, hl_words_renewal_unanswered);
 }
 
-void hl_watchdog_on_timeout(struct hl_hold *hold, const struct hl_answer *answer) { on_unanswered(hold, answer, NULL); }
+void hl_watchdog_on_timeout(struct hl_hold *hold, const struct hl_answer *answer)
+{
+    (void)answer;
+    on_unanswered(hold, NULL);
+}
 
 void hl_watchdog_on_stale_answer(struct hl_hold *hold, int is_ours)
 {

@@ -13,7 +13,8 @@ struct hl_request;
 
 struct hl_answer {
     const struct hl_reply *reply; /* NULL: no answer came, so a command that was sent may have been executed (R3) */
-    /* 0: the command was never sent; a reply is then a refusal that the node makes itself or passes on. */
+    /* 0: the command was never sent. The reply is then a refusal that the node makes itself or passes on; it is NULL
+     * only for a request that was to go with another one. */
     int was_sent;
 };
 
