@@ -252,6 +252,28 @@ WITH_CLIENT(each_hears_of_failing_renewals)
     TELLS_IN(s, 600, "a:LOST EXPIRED b:LOST EXPIRED");
 }
 
+static struct handle *beside;
+
+static void release_the_other(struct handle *handle)
+{
+    (void)handle;
+    release_quietly(beside);
+}
+
+/* There is nobody to tell any more. */
+WITH_CLIENT(who_is_released_by_the_first_that_hears_of_failing_renewals_hears_nothing)
+{
+    struct handle *a = reads(p, "a");
+    beside = reads(p, "b");
+    when(a, "RENEWAL_FAILED", release_the_other);
+    run_ms(s, 300);
+    cut_off(s);
+    unheard_ms(s, LEASE_MS - 600);
+    SAME(s, a->calls, 2);
+    SAME(s, beside->calls, 1);
+    TELLS_IN(s, 600, "a:LOST EXPIRED");
+}
+
 WITH_CLIENT(each_has_its_own_validity)
 {
     struct handle *a = reads(p, "a"), *b = reads(p, "b");
