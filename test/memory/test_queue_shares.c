@@ -358,3 +358,18 @@ TRIAL(test_who_ends_no_share_ends_a_grant_that_lapsed)
     expect(SCRIPT(trial, hl_script_share_release, "4", N, Q, T, S, holder_of('c', 9), NEVER, "", lapsed), 0, 0);
     assert_true(holds(trial, v.id) && !holds(trial, w.id));
 }
+
+TRIAL(test_a_share_that_ends_now_is_listed_no_more)
+{
+    const struct sim_reply *reply;
+    (void)joins(trial, holder_of('a', 1), "2");
+    trial_set_time(trial, start_us + 4 * SECOND_US);
+    (void)joins(trial, holder_of('b', 1), "2");
+    trial_set_time(trial, start_us + 10 * SECOND_US - 1);
+    reply = SCRIPT(trial, hl_script_mutex_peek, "2", N, Q, "", "all");
+    assert_true(reply->count == 7 + 2 * 3 && integer(reply, 5) == 2 && is_text(reply, 7, holder_of('b', 1)) && is_text(reply, 10, holder_of('a', 1)));
+    assert_int_equal(integer(reply, 12), 1); /* a part of a millisecond is left */
+    trial_set_time(trial, start_us + 10 * SECOND_US);
+    reply = SCRIPT(trial, hl_script_mutex_peek, "2", N, Q, "", "all");
+    assert_true(reply->count == 7 + 3 && integer(reply, 5) == 1 && is_text(reply, 7, holder_of('b', 1)));
+}

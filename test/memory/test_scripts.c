@@ -221,6 +221,17 @@ TRIAL(a_reserve_that_crosses_a_period_keeps_its_key_for_one_more)
     assert_true(RUN(trial, "PTTL", T)->integer >= 300000);
 }
 
+/* To the microsecond. */
+TRIAL(a_reserve_may_end_with_a_second)
+{
+    char token[32];
+    const uint64_t ends_us = (start_us / SECOND_US + 1) * SECOND_US;
+    trial_set_time(trial, ends_us - 7);
+    (void)SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, "a:1", "10000", ANY_TIME, "600000007");
+    snprintf(token, sizeof token, "%llu", (unsigned long long)ends_us);
+    assert_true(sim_reply_is(RUN(trial, "GET", T), token));
+}
+
 /* Tokens of one microsecond, or of a clock that was set back, are counted on, and the key keeps its time. */
 TRIAL(tokens_rise_where_time_does_not)
 {

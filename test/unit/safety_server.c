@@ -51,7 +51,7 @@ static int child_is_refused(struct fixture *s, struct client *p, struct handle *
     int holds = acquire(w, 1) == HILOCK_FORKED && release(a) == HILOCK_FORKED && cancel(w) == HILOCK_FORKED && hilock_lock_remaining_ms(a->lock) == 0 &&
                 hilock_lock_create(&made, p->client, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) == HILOCK_FORKED && !made &&
                 hilock_client_close(p->client, 0, NULL, NULL) == HILOCK_FORKED && !hilock_client_is_connected(p->client) &&
-                strstr(hilock_client_refusal(p->client), "forked child") && p->lines == lines;
+                strstr(hilock_client_refusal(p->client), "forked child") && p->lines == lines && counts_of(p).connects == 0;
     if (is_freed_first) {
         handle_free(w);
         handle_free(a);

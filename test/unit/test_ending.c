@@ -227,3 +227,10 @@ GIVEN(a_release_that_was_never_answered_leaves_no_memory, fixture_connect(s, HIL
         before = s->memory.blocks;
     }
 }
+
+HOLDING(a_release_is_answered_in_words, NULL)
+{
+    release(a);
+    TELLS_IN(s, 2, "a:released");
+    TEXT(s, a->detail, hilock_status_text(HILOCK_OK));
+}

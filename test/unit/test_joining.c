@@ -274,6 +274,28 @@ WITH_CLIENT(who_is_released_by_the_first_that_hears_of_failing_renewals_hears_no
     TELLS_IN(s, 600, "a:LOST EXPIRED");
 }
 
+static void release_the_other_aloud(struct handle *handle)
+{
+    (void)handle;
+    release(beside);
+}
+
+/* Before it was told of the loss itself. */
+WITH_CLIENT(who_is_released_by_the_first_that_hears_of_a_loss_is_answered_LOST)
+{
+    struct handle *a = reads(p, "a");
+    beside = reads(p, "b");
+    reads(p, "c");
+    when(a, "LOST EXPIRED", release_the_other_aloud);
+    run_ms(s, 300);
+    cut_off(s);
+    unheard_ms(s, LEASE_MS);
+    SAME(s, beside->result.operation, HILOCK_OP_RELEASE);
+    SAME(s, beside->result.status, HILOCK_LOST);
+    HOLDS(s, strstr(beside->detail, "our hold of \"stock\""));
+    SAME(s, counts_of(p).release_lost, 1);
+}
+
 WITH_CLIENT(each_has_its_own_validity)
 {
     struct handle *a = reads(p, "a"), *b = reads(p, "b");

@@ -23,8 +23,10 @@ HAVING(it_is_told_when_replicas_have_it, asking(shop(s), "a", "stock", &confirme
 HAVING(too_few_are_told_in_time_and_leave_nothing, handle_new(shop(s), "a", "stock", &confirmed))
 {
     s->store.replicas_away = 1;
+    size_t before = asked(s, "TIME");
     acquire(a, HILOCK_TRY);
     TELLS_IN(s, 999, "");
+    SAME(s, asked(s, "TIME"), before + 1); /* by the link for it. Nobody takes a WAIT for silence */
     TELLS_IN(s, 5, "a:NOT_REPLICATED");
     TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
     TEXT(s, store_holder(&s->store, "stock"), "");
