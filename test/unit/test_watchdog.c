@@ -210,3 +210,21 @@ HOLDING(nothing_is_shortened_by_a_clock_from_before_its_step, HILOCK_LOCK_OPTION
     HOLDS(s, asked(s, "renew") >= 2 && strstr(p->log, "longer than hilock asked for"));
     HOLDS(s, store_left_ms(&s->store, "stock") > 100000);
 }
+
+enum { FEW = 300, MANY = 310 };
+
+/* From the first renewal to the last of so many holds that began in one moment. */
+static uint64_t renewed_within_us(struct fixture *s, int count)
+{
+    struct client *p = fixture_connect(s, NULL);
+    s->is_untold = 1;
+    for (int i = 0; i < count; i++)
+        acquiring(handle_new(p, "h", formatted("name %d", i), HILOCK_LOCK_OPTIONS(.lease_ms = 9000)), HILOCK_FOREVER);
+    run_ms(s, 4500);
+    SAME(s, asked(s, "renew"), count);
+    return asked_at_us(s, "renew", -1) - asked_at_us(s, "renew", 0);
+}
+
+/* Not in one moment again: the server would have to answer them all before anybody else. */
+A_PLAY(many_holds_are_renewed_one_after_the_other) { HOLDS(s, renewed_within_us(s, MANY) > 200000); }
+A_PLAY(few_holds_are_renewed_together) { HOLDS(s, renewed_within_us(s, FEW) < 1000); }
