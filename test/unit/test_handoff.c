@@ -211,22 +211,12 @@ WITH_CLIENT(who_is_taken_along_by_one_release_is_not_handed_to_by_another)
 static struct handle *late;
 static void release_late(struct handle *handle) { SAME(handle->fixture, release(late), HILOCK_OK); }
 
-/* Both are lost in one turn, when their heartbeats find them under other tokens than were pushed: the second is
- * released before its loss is reported. */
-WITH_CLIENT(a_hold_that_is_lost_is_not_handed_on)
+/* Two are granted by pushes that overtake the answers to their heartbeats. */
+static void pushed_meanwhile(struct client *p, struct handle **handles)
 {
     static const char *const names[] = {"stock", "shelf"};
-    struct handle *handles[2], *c;
-    unsigned requests;
-    s->is_tampered = 1;
-    for (int i = 0; i < 2; i++) {
-        store_grant(&s->store, names[i], "x:9", 600000);
-        handles[i] = asking(p, names[i], names[i], NULL);
-    }
-    c = asking(p, "c", "shelf", NULL);
-    TELLS_IN(s, 10, "stock:WAITING shelf:WAITING c:WAITING");
-    PLAN(s, .on = "mutex_acquire", .fate.refusal = say_integer(99), .times = 2);
-    requests = s->net.requests;
+    struct fixture *s = p->fixture;
+    unsigned requests = s->net.requests;
     for (int i = 0; i < 2; i++) /* so that both ask at the same time */
         store_publish(&s->store, formatted("hilock:grant:%s", p->uuid), formatted("F1 %s:%d 0: %s", p->uuid, i + 1, names[i]));
     while (s->net.requests < requests + 2)
@@ -236,9 +226,31 @@ WITH_CLIENT(a_hold_that_is_lost_is_not_handed_on)
         store_take(&s->store, names[i], holder, 3000);
         push_grant(p, names[i], i + 1, 2, 5, store_token(&s->store, names[i], holder));
     }
+    late = handles[1];
+}
+
+static void both_ask(struct client *p, struct handle **handles)
+{
+    static const char *const names[] = {"stock", "shelf"};
+    p->fixture->is_tampered = 1;
+    for (int i = 0; i < 2; i++) {
+        store_grant(&p->fixture->store, names[i], "x:9", 600000);
+        handles[i] = asking(p, names[i], names[i], NULL);
+    }
+}
+
+/* Both are lost in one turn, when their heartbeats find them under other tokens than were pushed: the second is
+ * released before its loss is reported. */
+WITH_CLIENT(a_hold_that_is_lost_is_not_handed_on)
+{
+    struct handle *handles[2], *c;
+    both_ask(p, handles);
+    c = asking(p, "c", "shelf", NULL);
+    TELLS_IN(s, 10, "stock:WAITING shelf:WAITING c:WAITING");
+    PLAN(s, .on = "mutex_acquire", .fate.refusal = say_integer(99), .times = 2);
+    pushed_meanwhile(p, handles);
     s->net.back_us = 10000;
     TELLS_IN(s, 1, "stock:OK shelf:OK");
-    late = handles[1];
     when(handles[0], "LOST TAKEN", release_late);
     frozen_ms(p, 20);
     TELLS_IN(s, 1, "stock:LOST TAKEN shelf:release LOST");
@@ -246,6 +258,30 @@ WITH_CLIENT(a_hold_that_is_lost_is_not_handed_on)
     unheard_ms(s, 100); /* the place of that hold was left in the queue, by hand, and comes first */
     SAME(s, c->result.status, HILOCK_OK);
     HOLDS(s, is_ours(s, "shelf"));
+}
+
+/* The heartbeats have no answer when both are lost, the second one is released before its loss is reported, and each
+ * id is released when its heartbeat is answered: that heartbeat has made its window a whole lease. */
+GIVEN(what_is_lost_before_an_old_heartbeat_is_answered_is_released_then,
+      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 10000)))
+{
+    struct handle *handles[2];
+    both_ask(p, handles);
+    TELLS_IN(s, 10, "stock:WAITING shelf:WAITING");
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 4500000, .times = 2);
+    pushed_meanwhile(p, handles);
+    TELLS_IN(s, 1, "stock:OK shelf:OK");
+    TELLS_IN(s, 1500, "");
+    SAME(s, counts_of(p).renewals_failed, 2); /* the first renewals were due, and could not be sent */
+    late = handles[0];
+    when(handles[1], "LOST SUSPENDED", release_late);
+    frozen_ms(p, 2500);
+    TELLS_IN(s, 1, "shelf:LOST SUSPENDED stock:release LOST");
+    HOLDS(s, is_ours(s, "stock") && is_ours(s, "shelf"));
+    SAME(s, asked(s, "mutex_release"), 0);
+    TELLS_IN(s, 1000, "");
+    SAME(s, asked(s, "mutex_release"), 2);
+    HOLDS(s, !is_ours(s, "stock") && !is_ours(s, "shelf"));
 }
 
 /* Renewals of both fail for the second time in one turn. */
