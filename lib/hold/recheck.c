@@ -9,6 +9,12 @@
  * grant. */
 enum { CLOCK_US = 3000 };
 
+enum recheck_state {
+    RECHECK_WAITING,  /* it is not sent; its alarm is set for the end of a window */
+    RECHECK_SENT,
+    RECHECK_DUE_AGAIN /* it is sent, and another one follows when it is answered */
+};
+
 struct hl_recheck {
     struct hl_request request;
     struct hl_alarm alarm;      /* set for the end of a window, if one is awaited */
@@ -20,7 +26,7 @@ struct hl_recheck {
     struct hl_lapsed lapsed;    /* the grant whose window is awaited, and then those that earlier rechecks found lapsed,
                                    the newest first. Empty: no grant was made, and the end of a pause is
                                    awaited for which the name was left to other programs */
-    int must_repeat;            /* another recheck follows when the one under way is answered */
+    enum recheck_state state;
 };
 
 static struct hl_recheck *recheck_of(struct hl_request *request)
@@ -60,8 +66,9 @@ static void encode(struct hl_request *request, struct hl_command *command)
 static void send_recheck(struct hl_recheck *recheck)
 {
     struct hl_core *core = recheck->core;
-    recheck->must_repeat = hl_request_is_busy(&recheck->request);
-    if (recheck->must_repeat)
+    int is_sent = recheck->state != RECHECK_WAITING;
+    recheck->state = is_sent ? RECHECK_DUE_AGAIN : RECHECK_SENT;
+    if (is_sent)
         return;
     recheck->id = ++core->id_last;
     hl_route_submit(core->route, &recheck->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
@@ -120,12 +127,14 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
 {
     struct hl_recheck *recheck = recheck_of(request);
     struct hl_response said = {.result = HL_NO};
+    int is_due_again = recheck->state == RECHECK_DUE_AGAIN;
+    recheck->state = RECHECK_WAITING;
     if (answer->reply)
         said = recheck->terms->kind->released(answer->reply, HL_FORM_SCRIPT);
     read_answer(recheck->core, request->node, recheck->name, &said);
     if (said.handover.window_ms)
         note(recheck, &said.handover, 1);
-    else if (said.has_more || recheck->must_repeat)
+    else if (said.has_more || is_due_again)
         send_recheck(recheck);
     else if (!hl_alarm_is_set(&recheck->alarm))
         recheck_free(recheck);
@@ -202,12 +211,12 @@ void hl_recheck_cancel(struct hl_core *core, struct hl_name *name)
     (void)core;
     if (!recheck)
         return;
-    recheck->must_repeat = 0;
-    (void)hl_node_withdraw(&recheck->request);
-    if (!hl_request_is_busy(&recheck->request))
+    if (recheck->state == RECHECK_WAITING || hl_node_withdraw(&recheck->request))
         recheck_free(recheck);
-    else
+    else {
+        recheck->state = RECHECK_SENT;
         hl_alarm_stop(&core->holds->recheck_alarms, &recheck->alarm);
+    }
 }
 
 void hl_rechecks_clear(struct hl_core *core)

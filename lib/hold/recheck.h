@@ -11,6 +11,7 @@
  *     `------------------------------------------' this client got the name itself: its own release will find
  *                                                  lapsed grants
  *
+ * If the name may be free while a recheck is SENT, another one is sent when that one is answered: DUE_AGAIN.
  * A name has at most one recheck, for the latest such grant; the earlier grants were over before that one was made. At
  * the store a grant lasts a little longer than the window on which its client relies. The recheck comes in this last
  * moment: it finds the unused grant still there and treats it as lapsed. So no client can take the name before the
