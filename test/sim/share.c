@@ -4,7 +4,9 @@
  * hold that is handed on counts once. Faults are few, so that most clients are not struck: one that is (killed, frozen,
  * out of touch) is not judged in that span, nor is a name with few grants, or whose store lost what it had acknowledged.
  * A client of a quorum is out of touch as soon as it has no link to one of the masters. While too few masters may grant
- * a name (restart guards), nobody has it, and the span begins when enough of them may. */
+ * a name (restart guards), nobody has it, and the span begins when enough of them may. Nor is a quorum's name judged for
+ * as long as one that was struck keeps the vote of a master: those that stand at that master try the others every few
+ * seconds, and whoever stands nowhere has the name meanwhile (lib/group/quorum). */
 #include "core/lock.h"
 #include "sim.h"
 
@@ -28,7 +30,7 @@ static void judge(struct sim *sim, unsigned n)
         clients += wants(sim, i, n, sim->world.time.now_us) != 0;
         grants += name->shares[i];
     }
-    if (grants < FEWEST * clients || sim_tainted_us(sim, name) >= name->shared_since_us)
+    if (grants < FEWEST * clients || sim_tainted_us(sim, name) >= name->shared_since_us || name->kept_by_struck_us >= name->shared_since_us)
         return;
     for (unsigned i = 0; i < sim->processes_count; i++)
         if (wants(sim, i, n, name->shared_since_us) && sim->processes[i].struck_us < name->shared_since_us &&
@@ -66,6 +68,28 @@ static int is_struck(const struct sim_process *process)
     return !process->client || sim_process_is_frozen(process) || is_out_of_touch(process);
 }
 
+/* By a hold of a process that is struck, or was killed. */
+static int is_kept_by_struck(const struct sim *sim, const struct sim_place *place, const struct sim_name *name)
+{
+    struct sim_store_field field;
+    if (!sim_store_hash_field(store_now(place->store), name->text, strlen(name->text), 0, &field) || field.name_length <= HL_UUID_LENGTH)
+        return 0;
+    for (unsigned i = 0; i < sim->processes_count; i++) {
+        const struct sim_process *process = &sim->processes[i];
+        if (process->client && memcmp(process->client->core.uuid, field.name, HL_UUID_LENGTH) == 0)
+            return sim_process_is_frozen(process);
+    }
+    return 1;
+}
+
+static void note_votes(struct sim *sim)
+{
+    for (unsigned i = 0; i < sim->names_count; i++)
+        for (unsigned j = 0; j < sim->places_count; j++)
+            if (is_kept_by_struck(sim, &sim->places[j], &sim->names[i]))
+                sim->names[i].kept_by_struck_us = sim->world.time.now_us;
+}
+
 void sim_share_granted(const struct sim_actor *actor)
 {
     struct sim *sim = actor->process->sim;
@@ -81,6 +105,8 @@ void sim_share_passed(struct sim *sim)
     for (unsigned i = 0; i < sim->processes_count; i++)
         if (is_struck(&sim->processes[i]))
             sim->processes[i].struck_us = now_us;
+    if (sim->deployment == SIM_QUORUM)
+        note_votes(sim);
     for (unsigned i = 0; i < sim->names_count; i++) {
         struct sim_name *name = &sim->names[i];
         int can_be_had = sim_can_be_had(sim, name);

@@ -328,6 +328,7 @@ struct sim_name {
     uint64_t resource_us; /* and the true time at which that grant was asked for */
     uint64_t resource_token;     /* highest that the fenced resource has accepted */
     uint64_t granted_us;         /* true time at which the latest grant was asked for */
+    uint64_t kept_by_struck_us;  /* true time at which a process that was struck was last seen to keep a vote for it */
     uint64_t shared_since_us;    /* true time since which its grants are counted: */
     unsigned shares[SIM_PROCESSES_MAX];
     uint64_t free_since_us;      /* true time; 0: held */
