@@ -41,7 +41,7 @@ struct hl_acquire_params hl_asking_params(struct hl_hold *hold)
         .names_all_keys = core->route->ops->is_spread,
         .is_second = hold->stage >= STAGE_SECOND,
     };
-    hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_ASKS, .params = &params});
+    hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_ASKS, .params = &params});
     return params;
 }
 
@@ -121,7 +121,7 @@ static void send_acquire(struct hl_hold *hold, enum hl_stage stage)
 /* Gives the answer to the acquire (struct hl_acquire) that this hold serves. said NULL: there is no answer. */
 static void give_answer(struct hl_hold *hold, const struct hl_response *said)
 {
-    hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_ANSWERED, .said = said});
+    hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_ANSWERED, .said = said});
 }
 
 static void on_granted(struct hl_hold *hold, const struct hl_response *said)
@@ -160,7 +160,7 @@ void hl_asking_on_wait(struct hl_hold *hold, const struct hl_response *fault, co
     }
     said.quote = words.bytes;
     said.quote_length = strlen(words.bytes);
-    hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_UNCONFIRMED, .said = &said});
+    hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_UNCONFIRMED, .said = &said});
 }
 
 /* After a definite no, the id is not at the store, unless an earlier acquire with this id has no answer and may still

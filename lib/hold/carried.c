@@ -47,7 +47,7 @@ static void send_back(struct hl_hold *next, const struct hl_reply *reply)
         hl_ending_mark_acquire_unanswered(next);
     else
         hl_hold_mark_unsent(next);
-    hl_hold_tell(next, &(struct hl_hold_event){.what = HOLD_SENT_BACK});
+    hl_hold_tell(next, &(struct hl_hold_event){.what = EVENT_SENT_BACK});
 }
 
 struct hl_hold *hl_carried_take(struct hl_hold *hold, const struct hl_reply *reply, struct hl_reply *ret_said)

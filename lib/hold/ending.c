@@ -96,7 +96,7 @@ static void wake_siblings(struct hl_hold *hold)
         return;
     hold->siblings_wait = 0;
     hold->name->unanswered_releases--;
-    hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_RELEASED});
+    hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_RELEASED});
 }
 
 void hl_ending_free_if_done(struct hl_hold *hold)
@@ -116,7 +116,7 @@ void hl_ending_answer_user(struct hl_hold *hold, hilock_status status)
                 : status == HILOCK_LOST ? END_ANSWERED_LOST : END_ANSWERED_UNKNOWN;
     hl_terms_trace(hold->terms, HL_RELEASE_ANSWERED, &(struct hl_fact){.name = hold->name->bytes, .status = status});
     if (hold->ending.caller.lock)
-        hl_notice_post(hl_hold_core(hold), &hold->notice, REPORT_RELEASED);
+        hl_notice_post(hl_hold_core(hold), &hold->notice, TENURE_RELEASED);
 }
 
 void hl_endings_answer_users(struct hl_core *core)
@@ -141,7 +141,7 @@ static void report_settled(struct hl_hold *hold, enum hl_end end)
     hold->end = (uint8_t)end;
     if (!hl_terms_are_internal(hold->terms))
         trace_settled(hold);
-    hl_notice_post(hl_hold_core(hold), &hold->notice, REPORT_SETTLED);
+    hl_notice_post(hl_hold_core(hold), &hold->notice, TENURE_SETTLED);
 }
 
 /* Notes until when the unanswered request of this hold may still execute. Until then the record is kept: an acquire may
@@ -199,7 +199,7 @@ static void do_next_step(struct hl_hold *hold, uint64_t at_us)
         sleep_until(hold, UINT64_MAX);
     if (hl_request_is_busy(&hold->request))
         return;
-    if (hold->notice.pending & REPORT_LOST)
+    if (hold->notice.pending & TENURE_LOST)
         hold->state = HOLD_LOST;
     else if (hold->kept == KEPT_NOTHING || has_lapsed)
         finish(hold);
@@ -222,7 +222,7 @@ static void begin(struct hl_hold *hold, enum hl_hold_state state, const struct h
     hold->end = (uint8_t)how->end;
     hold->ending.caller = how->caller;
     hold->ending.carried = how->carried;
-    core->holds->undoing += how->end == END_UNREPORTED;
+    core->holds->undoing += how->end == END_ABANDONED;
     hl_validity_follow_all(hold);
     hold->since_us = now_us(hold);
     if (HL_PLANTED(R5_SILENT_END))

@@ -34,7 +34,7 @@ void hl_hold_free(struct hl_hold *hold)
     hl_name_unref(core, &core->host.memory, hold->name);
     hl_notice_cancel(core, &hold->notice);
     TAILQ_REMOVE(&core->holds->live, hold, live);
-    core->holds->undoing -= hold->end == END_UNREPORTED;
+    core->holds->undoing -= hold->end == END_ABANDONED;
     hl_alarm_end(&core->holds->alarms, &hold->alarm);
     hl_terms_unref(hold->terms);
     hl_memory_free(&core->host.memory, hold);

@@ -62,8 +62,8 @@ enum hl_stage { /* which of the two commands the latest request sent */
 };
 /* Why a hold is over. If its user released it, the value also shows how far that call has come, in this order. */
 enum hl_end {
-    END_UNCALLED,         /* no release call: the hold was lost, or its grant is undone */
-    END_UNREPORTED,       /* no release call: the grant was never reported; the hold counts in core->holds->undoing */
+    END_BY_CLIENT,        /* no release call: the hold was lost, or its acquire gave it back and goes on without it */
+    END_ABANDONED,        /* no release call: its acquire has ended; the hold counts in core->holds->undoing */
     END_REPEATED,         /* no release call: a failover may have lost a release that was acknowledged before */
     END_RELEASED,         /* the user released the hold, and that call has no answer yet */
     END_IN_DOUBT,         /* the same, and a release was sent that had no answer: it may have ended the hold */
@@ -98,7 +98,7 @@ enum hl_hold_state {     /* what the client does with a hold; three predicates b
     HOLD_GONE            /* nothing is at the store any more, and the last reports to the user are pending */
 };
 /* The reports of a hold to its user, lowest bit first. */
-enum { REPORT_LOST = 1, REPORT_RENEWAL_FAILED = 2, REPORT_RENEWED = 4, REPORT_RELEASED = 8, REPORT_SETTLED = 16 };
+enum { TENURE_LOST = 1, TENURE_RENEWAL_FAILED = 2, TENURE_RENEWED = 4, TENURE_RELEASED = 8, TENURE_SETTLED = 16 };
 
 /* The entry of an id in the store's queue, as the first request of that id wrote it. This is struct hl_queue_entry
  * without the parts that follow from the client and the name. */
@@ -117,7 +117,7 @@ struct hl_caller { /* the release call of a user, as the hold that it ended keep
 };
 
 struct hl_hold {
-    struct hl_notice notice;     /* the pending reports are the REPORT_ bits above */
+    struct hl_notice notice;     /* the pending reports are the TENURE_ bits above */
     struct hl_request request;   /* the only request: a hold sends one at a time */
     TAILQ_ENTRY(hl_hold) live;   /* links the hold into core->holds->live */
     struct hl_name *name;
@@ -172,21 +172,21 @@ struct hl_hold {
 _Static_assert(sizeof(struct hl_hold) <= 248 || sizeof(void *) != 8, "every lock that is held has a hold");
 
 enum hl_hold_what { /* what the owner of a hold is told: the folder above, for the acquire that the hold serves */
-    HOLD_ASKS,         /* an acquire is about to be sent: the owner adds to `params` what makes it a heartbeat or a
-                          try */
-    HOLD_ANSWERED,     /* the hold is acquiring: `said` is YES, NO or FAULT; NULL: there is no answer */
-    HOLD_UNCONFIRMED,  /* the hold is acquiring: its grant is at the store, but WAIT found too few replicas, or was
-                          refused: `said` is FAULT */
-    HOLD_STALE_ANSWER, /* the hold is held by a pushed grant: `said` and `answer` are those to the acquire that was
-                          sent before the push */
-    HOLD_SENT_BACK,    /* the hold is acquiring: the release that was to carry its acquire brought no answer to it
-                          (carried.h), so the acquire waits for its turn again */
-    HOLD_UNREPORTED,   /* the hold has ended before its grant was reported to some handles: their acquires try again */
-    HOLD_ALARM,        /* the alarm fired before the hold was held: the acquire has slept or paused for long enough */
-    HOLD_SHARES,       /* the hold shares its name from now on (downgrade.h): no other handle of this client waits for
-                          its end any more */
-    HOLD_RELEASED      /* the release of the hold has its first answer, or will have none: other handles of this client
-                          may request the name */
+    EVENT_ASKS,         /* an acquire is about to be sent: the owner adds to `params` what makes it a heartbeat or a
+                           try */
+    EVENT_ANSWERED,     /* the hold is acquiring: `said` is YES, NO or FAULT; NULL: there is no answer */
+    EVENT_UNCONFIRMED,  /* the hold is acquiring: its grant is at the store, but WAIT found too few replicas, or was
+                           refused: `said` is FAULT */
+    EVENT_STALE_ANSWER, /* the hold is held by a pushed grant: `said` and `answer` are those to the acquire that was
+                           sent before the push */
+    EVENT_SENT_BACK,    /* the hold is acquiring: the release that was to carry its acquire brought no answer to it
+                           (carried.h), so the acquire waits for its turn again */
+    EVENT_UNREPORTED,   /* the hold has ended before its grant was reported to some handles: their acquires try again */
+    EVENT_ALARM,        /* the alarm fired before the hold was held: the acquire has slept or paused for long enough */
+    EVENT_SHARES,       /* the hold shares its name from now on (downgrade.h): no other handle of this client waits for
+                           its end any more */
+    EVENT_RELEASED      /* the release of the hold has its first answer, or will have none: other handles of this client
+                           may request the name */
 };
 struct hl_hold_event {
     enum hl_hold_what what;

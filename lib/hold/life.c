@@ -39,12 +39,12 @@ enum hl_under_way hl_life_under_way(const struct hl_hold *hold)
 
 /* ---- what the cells of the table do that is in no other file ---- */
 
-static void tell_alarm(struct hl_hold *hold) { hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_ALARM}); }
+static void tell_alarm(struct hl_hold *hold) { hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_ALARM}); }
 
 /* The owner of the hold judges this answer: it may show another token than the push did. */
 static void tell_stale(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
-    hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_STALE_ANSWER, .said = said, .answer = answer});
+    hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_STALE_ANSWER, .said = said, .answer = answer});
 }
 
 static void tell_no_stale(struct hl_hold *hold, const struct hl_answer *answer)

@@ -29,7 +29,7 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
 /* Returns 1 if the time of this handle alone is over, and it was not told yet. */
 static int is_lost(const struct hilock_lock *lock)
 {
-    return hl_seat_of(lock) && (hl_seat_of(lock)->untold & REPORT_LOST);
+    return hl_seat_of(lock) && (hl_seat_of(lock)->untold & TENURE_LOST);
 }
 
 /* Returns 0 if the handle has a seat now. */
@@ -175,10 +175,10 @@ void hl_seats_lose_some(struct hl_hold *hold, uint64_t now_us)
         is_unreported |= lock->hold != hold;
         if (lock->hold != hold)
             continue;
-        hl_seat_of(lock)->untold |= REPORT_LOST;
+        hl_seat_of(lock)->untold |= TENURE_LOST;
         trace_loss(hold, lock);
     }
-    hl_notice_post_loss(hl_hold_core(hold), &hold->notice, REPORT_LOST);
+    hl_notice_post_loss(hl_hold_core(hold), &hold->notice, TENURE_LOST);
     if (is_unreported)
-        hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_UNREPORTED});
+        hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_UNREPORTED});
 }

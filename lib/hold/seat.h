@@ -20,7 +20,7 @@ struct hl_seat {
     struct hl_call receipt;  /* the answer to the release of the handle, if others still count on the hold */
     uint64_t since_us;       /* when the tenure of the handle began */
     uint8_t answer;          /* enum hl_seat_answer: the release is answered */
-    uint8_t untold;          /* REPORT_ bits: what the handle was not told yet. REPORT_LOST while the hold is held: the
+    uint8_t untold;          /* TENURE_ bits: what the handle was not told yet. TENURE_LOST while the hold is held: the
                                 time of this handle alone is over (hold_max_ms) */
 };
 

@@ -154,14 +154,14 @@ void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hiloc
     hl_seats_trace_loss(hold);
     /* pending reports about renewals would keep the hold from being freed */
     hl_notice_cancel(core, &hold->notice);
-    hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
-    hl_ending_begin(hold, END_UNCALLED);
+    hl_notice_post_loss(core, &hold->notice, TENURE_LOST);
+    hl_ending_begin(hold, END_BY_CLIENT);
 }
 
 void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason)
 {
     int is_with_user = hl_hold_is_with_user(hold); /* otherwise the hold has ended, and may be freed, when it is told */
-    hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_UNREPORTED});
+    hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_UNREPORTED});
     if (is_with_user)
         hl_watchdog_lose_reported(hl_hold_core(hold), hold, reason);
 }
@@ -244,7 +244,7 @@ static void on_failed(struct hl_hold *hold, const char *why)
                  &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .count = hold->failures,
                                    .detail = why, .remaining_us = hl_left_us(hl_hold_deadline_us(hold), now_us)});
         if (hold->failures == 2 && hl_hold_is_with_user(hold) && hold->terms->is_renewed)
-            hl_seats_post(hold, REPORT_RENEWAL_FAILED);
+            hl_seats_post(hold, TENURE_RENEWAL_FAILED);
     }
     retry_us = now_us + hl_lease_retry_us(&core->host.random, granted_span_us(hold));
     answer_us = hl_request_is_busy(&hold->request) ? overdue_us(hold) : 0;
@@ -330,7 +330,7 @@ static void on_renewed(struct hl_hold *hold, const struct hl_response *said)
              &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .count = hold->failures,
                                .waited_us = hl_now_us(&core->host) - sent_us});
     if (hl_watchdog_is_failing(hold) && hl_hold_is_with_user(hold))
-        hl_seats_post(hold, REPORT_RENEWED);
+        hl_seats_post(hold, TENURE_RENEWED);
     hold->failures = 0;
     answer_extends(hold, HILOCK_OK, NULL);
     plan_next(hold);
@@ -478,7 +478,7 @@ hilock_status hl_watchdog_downgrade(struct hl_core *core, struct hilock_lock *lo
     if (status != HILOCK_OK)
         hl_downgrade_revert(lock->hold);
     if (status == HILOCK_OK && hl_hold_is_held(lock->hold))
-        hl_hold_tell(lock->hold, &(struct hl_hold_event){.what = HOLD_SHARES});
+        hl_hold_tell(lock->hold, &(struct hl_hold_event){.what = EVENT_SHARES});
     return status;
 }
 

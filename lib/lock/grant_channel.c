@@ -102,7 +102,7 @@ static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *p
         return;
     is_held = hl_hold_find(stand_in.name, push->id) || is_ending(core, stand_in.name, push->id);
     if (!is_held &&
-        hl_ending_release_id(core, &stand_in, push->id, (struct hl_entry_parts){.channel = ENTRY_NONE}, END_UNCALLED))
+        hl_ending_release_id(core, &stand_in, push->id, (struct hl_entry_parts){.channel = ENTRY_NONE}, END_BY_CLIENT))
         hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = stand_in.name->bytes});
     if (!is_held && stand_in.name->line)
         hl_line_wake_places(stand_in.name->line, stand_in.name->line->waiting_here, NULL);

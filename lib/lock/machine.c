@@ -32,15 +32,15 @@ static void retry_unreported(struct hl_hold *hold)
 static void on_hold_event(struct hl_hold *hold, const struct hl_hold_event *event)
 {
     switch (event->what) {
-    case HOLD_ASKS: hl_place_add_params(hold, event->params); break;
-    case HOLD_ANSWERED: hl_acquire_answered(hl_hold_handle(hold)->acquire, event->said); break;
-    case HOLD_UNCONFIRMED: hl_acquire_unconfirmed(hl_hold_handle(hold)->acquire, event->said); break;
-    case HOLD_STALE_ANSWER: hl_push_stale_answer(hold, event->said, event->answer); break;
-    case HOLD_SENT_BACK: hl_acquire_sent_back(hl_hold_handle(hold)->acquire); break;
-    case HOLD_UNREPORTED: retry_unreported(hold); break;
-    case HOLD_ALARM: hl_acquire_resume(hl_hold_handle(hold)->acquire); break;
-    case HOLD_SHARES:
-    case HOLD_RELEASED: hl_line_released(hold->name); break;
+    case EVENT_ASKS: hl_place_add_params(hold, event->params); break;
+    case EVENT_ANSWERED: hl_acquire_answered(hl_hold_handle(hold)->acquire, event->said); break;
+    case EVENT_UNCONFIRMED: hl_acquire_unconfirmed(hl_hold_handle(hold)->acquire, event->said); break;
+    case EVENT_STALE_ANSWER: hl_push_stale_answer(hold, event->said, event->answer); break;
+    case EVENT_SENT_BACK: hl_acquire_sent_back(hl_hold_handle(hold)->acquire); break;
+    case EVENT_UNREPORTED: retry_unreported(hold); break;
+    case EVENT_ALARM: hl_acquire_resume(hl_hold_handle(hold)->acquire); break;
+    case EVENT_SHARES:
+    case EVENT_RELEASED: hl_line_released(hold->name); break;
     }
 }
 

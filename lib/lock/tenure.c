@@ -149,7 +149,7 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
                                          .waited_us = held_us});
     if (answer != SEAT_ANSWERS_NOT) {
         if (is_last)
-            hl_ending_begin(hold, END_UNCALLED);
+            hl_ending_begin(hold, END_BY_CLIENT);
         return;
     }
     if (next && (receipt || !on_result)) {
@@ -167,7 +167,7 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
 static void report_lost(struct hl_core *core, struct hl_hold *hold)
 {
     int is_held = hl_hold_is_held(hold); /* then the time of some of its handles is over, and others may go on */
-    struct hilock_lock *lock = is_held ? hl_seats_next_untold(hold, REPORT_LOST) : hl_hold_handle(hold);
+    struct hilock_lock *lock = is_held ? hl_seats_next_untold(hold, TENURE_LOST) : hl_hold_handle(hold);
     struct hl_text detail;
     struct hilock_event event =
         {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
@@ -184,9 +184,9 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
     hl_hold_loss_words(core, hold, &detail);
     int is_last = end(core, lock, !is_member);
     if (!is_last)
-        hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
+        hl_notice_post_loss(core, &hold->notice, TENURE_LOST);
     else if (is_held)
-        hl_ending_begin(hold, END_UNCALLED);
+        hl_ending_begin(hold, END_BY_CLIENT);
     else
         hl_ending_go_on(hold); /* the release is sent with the flush after this delivery */
     if (!extend || hl_terms_are_internal(lock->terms))
@@ -203,10 +203,10 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
         return;
     struct hl_text detail;
     struct hilock_event event =
-        {.kind = bit == REPORT_RENEWED ? HILOCK_EVENT_RENEWED : HILOCK_EVENT_RENEWAL_FAILED, .detail = detail.bytes,
+        {.kind = bit == TENURE_RENEWED ? HILOCK_EVENT_RENEWED : HILOCK_EVENT_RENEWAL_FAILED, .detail = detail.bytes,
          .fencing_token = hl_hold_token(hold),
          .remaining_ms = hl_lease_span_ms(hl_left_us(hl_hold_ends_at_us(hold, lock), now_us))};
-    if (bit == REPORT_RENEWED)
+    if (bit == TENURE_RENEWED)
         hl_words_renewed(&detail, hl_name_quoted(lock->name).bytes);
     else
         hl_words_renewals_failed(&detail, hl_name_quoted(lock->name).bytes, hold->failures,
@@ -230,7 +230,7 @@ static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned 
         {.operation = HILOCK_OP_RELEASE, .attempts = 1, .detail = detail.bytes, .waited_ms = event.waited_ms,
          .status = hold->end == END_ANSWERED_OK ? HILOCK_OK
                    : hold->end == END_ANSWERED_LOST ? HILOCK_LOST : HILOCK_UNKNOWN};
-    if (bit == REPORT_SETTLED)
+    if (bit == TENURE_SETTLED)
         hl_hold_settling_words(hold, event.waited_ms, &detail);
     else if (result.status == HILOCK_OK)
         result.detail = hilock_status_text(HILOCK_OK);
@@ -240,7 +240,7 @@ static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned 
         hl_words_release_unknown(&detail, hl_name_quoted(lock->name).bytes);
     lock->refs++;
     hl_ending_free_if_done(hold);
-    if (bit == REPORT_SETTLED && !is_off)
+    if (bit == TENURE_SETTLED && !is_off)
         hl_callback_event(core, lock, lock->terms->on_event, &event);
     else if (!is_off)
         hl_callback_result(lock, caller.on_result, result, caller.user);
@@ -251,9 +251,9 @@ static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_hold *hold = HL_CONTAINER(notice, struct hl_hold, notice);
     unsigned bit = hl_notice_take(core, &hold->notice);
-    if (bit == REPORT_LOST)
+    if (bit == TENURE_LOST)
         report_lost(core, hold);
-    else if (bit == REPORT_RELEASED || bit == REPORT_SETTLED)
+    else if (bit == TENURE_RELEASED || bit == TENURE_SETTLED)
         report_release(core, hold, bit);
     else
         report_renewals(core, hold, bit);
