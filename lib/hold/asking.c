@@ -110,7 +110,7 @@ static void send_acquire(struct hl_hold *hold, enum hl_stage stage)
 {
     struct hl_core *core = hl_hold_core(hold);
     unsigned how = hold->terms->owner == TERMS_OF_HELD_GROUP ? HL_REQUEST_URGENT : HL_REQUEST_GRANT;
-    hold->state = HOLD_ASKING;
+    hl_hold_enter(hold, HOLD_ASKING);
     hold->kept = KEPT_MAYBE;
     hold->stage = stage & 3u;
     if (hold->terms->replicas)
@@ -135,7 +135,7 @@ static void on_granted(struct hl_hold *hold, const struct hl_response *said)
         hold->kept = KEPT_OURS;
         give_answer(hold, said);
     } else {
-        hold->state = HOLD_CONFIRMING;
+        hl_hold_enter(hold, HOLD_CONFIRMING);
         hl_confirm_link_ask(&hold->request, hold->terms->replicas, hold->terms->replica_timeout_ms);
     }
 }
@@ -212,7 +212,7 @@ void hl_asking_on_no_wait(struct hl_hold *hold, const struct hl_answer *answer)
 void hl_asking_use_push(struct hl_hold *hold, uint64_t token, uint64_t deadline_us, uint32_t window_ms)
 {
     if (hl_node_withdraw(&hold->request))
-        hold->state = HOLD_WAITING;
+        hl_hold_enter(hold, HOLD_WAITING);
     hold->kept = KEPT_OURS;
     hold->token = token;
     hold->deadline_us = deadline_us;

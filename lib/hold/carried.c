@@ -7,7 +7,7 @@
 
 void hl_carried_attach(struct hl_hold *next)
 {
-    next->state = HOLD_ASKING;
+    hl_hold_enter(next, HOLD_ASKING);
     hl_hold_wake_at(next, UINT64_MAX);
     hl_request_attach(&next->request);
 }
@@ -42,7 +42,7 @@ static void send_back(struct hl_hold *next, const struct hl_reply *reply)
         return;
     }
     next->request.queue = REQUEST_IDLE;
-    next->state = HOLD_WAITING;
+    hl_hold_enter(next, HOLD_WAITING);
     if (was_sent)
         hl_ending_mark_acquire_unanswered(next);
     else

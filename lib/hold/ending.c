@@ -170,7 +170,7 @@ static int needs_second_release(const struct hl_hold *hold)
 /* Nothing of the hold is at the store: its lease has run out, or the store lost the hold before a release was sent. */
 static void finish(struct hl_hold *hold)
 {
-    hold->state = HOLD_GONE;
+    hl_hold_enter(hold, HOLD_GONE);
     if (hold->kept != KEPT_NOTHING) {
         hold->kept = KEPT_NOTHING;
         (void)hl_carried_take(hold, NULL, NULL);
@@ -200,11 +200,11 @@ static void do_next_step(struct hl_hold *hold, uint64_t at_us)
     if (hl_request_is_busy(&hold->request))
         return;
     if (hold->notice.pending & TENURE_LOST)
-        hold->state = HOLD_LOST;
+        hl_hold_enter(hold, HOLD_LOST);
     else if (hold->kept == KEPT_NOTHING || has_lapsed)
         finish(hold);
     else {
-        hold->state = HOLD_RELEASING;
+        hl_hold_enter(hold, HOLD_RELEASING);
         hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
     }
 }
@@ -218,7 +218,7 @@ static void begin(struct hl_hold *hold, enum hl_hold_state state, const struct h
     int was_holder = hl_hold_is_held(hold);
     if (was_holder)
         LIST_REMOVE(hold, held.entry);
-    hold->state = state & 15u;
+    hl_hold_enter(hold, state);
     hold->end = (uint8_t)how->end;
     hold->ending.caller = how->caller;
     hold->ending.carried = how->carried;
@@ -349,7 +349,7 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
     int was_ours = said->result == HL_YES || (hold->since_us < hold->deadline_us &&
                                               (hold->end == END_IN_DOUBT || now_us(hold) >= hold->deadline_us));
     hold->kept = is_done ? KEPT_NOTHING : KEPT_MAYBE;
-    hold->state = is_done ? HOLD_GONE : HOLD_RELEASE_DUE;
+    hl_hold_enter(hold, is_done ? HOLD_GONE : HOLD_RELEASE_DUE);
     remember(hold);
     if (hold->end == END_REPEATED && said->result == HL_YES)
         trace_settled(hold);

@@ -26,6 +26,39 @@ struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock
     return hold;
 }
 
+/* ---- the drawing of hold.h: for each state, those that may follow ---- */
+
+enum {
+    TO_END = 1u << HOLD_RELEASE_DUE, /* a hold that ends while nothing is under way any more */
+    TO_NEXT_STEP = 1u << HOLD_LOST | 1u << HOLD_RELEASING | 1u << HOLD_GONE
+};
+static const uint16_t arrows[] = {
+    [HOLD_IDLE]           = 1u << HOLD_ASKING | TO_END,
+
+    [HOLD_ASKING]         = 1u << HOLD_WAITING | 1u << HOLD_PUSHED | 1u << HOLD_AWAITS_ACQUIRE | TO_END,
+    [HOLD_WAITING]        = 1u << HOLD_ASKING | 1u << HOLD_CONFIRMING | 1u << HOLD_HELD | TO_END,
+    [HOLD_CONFIRMING]     = 1u << HOLD_WAITING | TO_END,
+
+    [HOLD_HELD]           = 1u << HOLD_RENEWING | TO_END,
+    [HOLD_PUSHED]         = 1u << HOLD_HELD | 1u << HOLD_AWAITS_STALE | TO_END,
+    [HOLD_RENEWING]       = 1u << HOLD_HELD | 1u << HOLD_OVERDUE | 1u << HOLD_AWAITS_RENEWAL | TO_END,
+    [HOLD_OVERDUE]        = 1u << HOLD_HELD | 1u << HOLD_AWAITS_RENEWAL | TO_END,
+
+    [HOLD_AWAITS_ACQUIRE] = 1u << HOLD_RELEASE_DUE | TO_NEXT_STEP,
+    [HOLD_AWAITS_STALE]   = 1u << HOLD_RELEASE_DUE | TO_NEXT_STEP,
+    [HOLD_AWAITS_RENEWAL] = 1u << HOLD_RELEASE_DUE | TO_NEXT_STEP,
+    [HOLD_LOST]           = TO_NEXT_STEP,
+    [HOLD_RELEASING]      = 1u << HOLD_RELEASE_DUE | 1u << HOLD_GONE,
+    [HOLD_RELEASE_DUE]    = TO_NEXT_STEP,
+    [HOLD_GONE]           = 0
+};
+
+void hl_hold_enter(struct hl_hold *hold, enum hl_hold_state state)
+{
+    HL_REQUIRE(hold->state == state || (arrows[hold->state] & 1u << state));
+    hold->state = state & 15u;
+}
+
 void hl_hold_free(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);

@@ -2,28 +2,27 @@
 /* hold - the client's record of one id at one name and node, from before its first request until nothing of the id can
  * be at the store.
  *
- *   before the grant:
+ *   before the grant:   IDLE ---> ASKING <---> WAITING <---> CONFIRMING
+ *                                   |            |
+ *                                   v            v
+ *   held:                         PUSHED ----> HELD <---> RENEWING ---> OVERDUE
+ *                                                ^------------------------'
  *
- *     IDLE ---> ASKING <----------> WAITING         ASKING: an acquire is under way; WAITING: the next one is not due
- *                | | |               ^   |
- *                | | `-> CONFIRMING -'   |          the store granted it, and replicas must have that write
- *                | |          |          |
- *   held:        | `--------. | .--------'          HELD from WAITING, and PUSHED from ASKING: a push grants it
- *                v          v v v
- *             PUSHED -----> HELD                    PUSHED: the heartbeat from before the push is still under way
- *                           ^  |
- *                           |  v
- *                         RENEWING ---> OVERDUE     OVERDUE: counts as failed, but an answer may still come; then HELD
+ *     ASKING: an acquire is under way. CONFIRMING: the store granted it, and replicas must have that write. Every
+ *     answer leads to WAITING, and one that grants leads on to HELD. A push grants it in ASKING or in WAITING. PUSHED:
+ *     the heartbeat from before the push is still under way. OVERDUE: the renewal counts as failed, but an answer may
+ *     still come.
  *
  *   over for the client, from any state above: its user releases it, it is lost, or its grant is undone:
  *
- *     AWAITS_ACQUIRE --.
- *     AWAITS_STALE ----+
- *     AWAITS_RENEWAL --+--> LOST ---> RELEASING <---> RELEASE_DUE
- *                                         `---------> GONE ---> freed
+ *     AWAITS_ACQUIRE --.                ,--> LOST --.
+ *     AWAITS_STALE ----+--> RELEASE_DUE -----------> RELEASING ---> RELEASE_DUE
+ *     AWAITS_RENEWAL --'                `--> GONE ---> freed
  *
- * No release is sent before the request on the wire is answered; a hold without one begins behind these three states. A
- * hold that was lost is LOST until that is reported, and every other hold skips that state.
+ *     GONE also comes behind these three states, LOST and RELEASING: the lease has run out meanwhile.
+ *
+ * No release is sent before the request on the wire is answered. A hold without one begins to end as RELEASE_DUE. If it
+ * was lost, and that is not reported yet, it is LOST until then.
  *
  * What its alarm, an answer, no answer and its end do in each state is a row of the table in life.c. Beside its state a
  * hold records what may be at the store under its id (`kept`). These are two enums because they change independently of
@@ -79,7 +78,8 @@ enum hl_hold_state {     /* what the client does with a hold; three predicates b
 
     /* acquiring */
     HOLD_ASKING,         /* an acquire is under way: the first one, or a heartbeat of the place */
-    HOLD_WAITING,        /* the latest acquire was answered, or taken back; the next one is sent later */
+    HOLD_WAITING,        /* the latest acquire was answered, or taken back: either the hold is HELD or ending within the
+                            same call, or the next acquire is sent later */
     HOLD_CONFIRMING,     /* the store granted the hold, and WAIT is under way until replicas have that write */
 
     /* held */
@@ -94,7 +94,8 @@ enum hl_hold_state {     /* what the client does with a hold; three predicates b
     HOLD_AWAITS_RENEWAL, /* a renewal is still under way, so no release is sent */
     HOLD_LOST,           /* nothing is under way; no release is sent before the loss is reported */
     HOLD_RELEASING,      /* the release is under way */
-    HOLD_RELEASE_DUE,    /* nothing is under way; the alarm sends the release again */
+    HOLD_RELEASE_DUE,    /* nothing is under way; the next step (do_next_step in ending.c) is due within the same call,
+                            or at the alarm */
     HOLD_GONE            /* nothing is at the store any more, and the last reports to the user are pending */
 };
 /* The reports of a hold to its user, lowest bit first. */
@@ -220,6 +221,8 @@ static inline void hl_hold_tell(struct hl_hold *hold, const struct hl_hold_event
 }
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock); /* returns NULL without memory */
+/* The only way to another state. Stops the program if the drawing has no arrow to it. */
+void hl_hold_enter(struct hl_hold *hold, enum hl_hold_state state);
 /* call only when nothing of the hold is at the store or on the wire */
 void hl_hold_free(struct hl_hold *hold);
 void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX stops the alarm */

@@ -125,7 +125,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
         said = read_answer(hold, answer->reply);
     if (!answer->was_sent && hl_life_under_way(hold) == UNDER_WAY_ACQUIRE)
         hl_hold_mark_unsent(hold);
-    hold->state = requests[hold->state].then & 15u;
+    hl_hold_enter(hold, (enum hl_hold_state)requests[hold->state].then);
     if (answer->reply)
         life->on_answer(hold, &said, answer);
     else

@@ -3,8 +3,8 @@
  * states and their drawing are in hold.h, and the table is in life.c: every alarm, every answer and every end goes
  * through it.
  *
- * Invariant: a state says whether a request is under way, and which. So it changes where a request is submitted,
- * answered or taken back, and nowhere else. */
+ * Invariant: a state says whether a request is under way, and which. So a hold enters a state with such a request just
+ * before that is submitted, and leaves it when the request is answered or taken back. */
 #ifndef HL_HOLD_LIFE_H
 #define HL_HOLD_LIFE_H
 
@@ -24,7 +24,9 @@ struct hl_withdrawal { /* how a hold ends */
     struct hl_hold *carried; /* the hold whose acquire the release carries (carried.h); NULL: none */
 };
 
-struct hl_life { /* what happens in a state. When an answer comes, or none will, nothing is under way any more. */
+/* What happens in a state. When an answer comes, or none will, nothing is under way any more: on_answer and on_silence
+ * find the hold in the state without a request that follows. */
+struct hl_life {
     void (*on_alarm)(struct hl_hold *hold);
     void (*on_answer)(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
     void (*on_silence)(struct hl_hold *hold, const struct hl_answer *answer);

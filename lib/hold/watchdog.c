@@ -257,7 +257,7 @@ static void renew(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
     if (hold->state == HOLD_HELD) {
-        hold->state = HOLD_RENEWING;
+        hl_hold_enter(hold, HOLD_RENEWING);
         hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms,
                         HL_REQUEST_URGENT | HL_REQUEST_FIRST);
     }
@@ -393,7 +393,8 @@ void hl_watchdog_on_stale_answer(struct hl_hold *hold, int is_ours)
 
 void hl_watchdog_start(struct hl_hold *hold)
 {
-    hold->state = hold->state == HOLD_ASKING ? HOLD_PUSHED : HOLD_HELD;
+    int is_acquire_under_way = hl_request_is_busy(&hold->request); /* a push has granted the hold meanwhile */
+    hl_hold_enter(hold, is_acquire_under_way ? HOLD_PUSHED : HOLD_HELD);
     hold->since_us = hold->held.granted_at_us = hl_hold_core(hold)->host.entered_us; /* the store granted it no later */
     LIST_INSERT_HEAD(&hold->name->holds, hold, held.entry);
     if (hl_holds_alone(hold->terms)) /* otherwise other grants may still lapse, and the recheck finds them */
@@ -438,9 +439,9 @@ void hl_watchdog_on_late(struct hl_hold *hold)
     }
     is_withdrawn = hl_node_withdraw(&hold->request);
     if (is_withdrawn)
-        hold->state = HOLD_HELD;
+        hl_hold_enter(hold, HOLD_HELD);
     else if (hold->state == HOLD_RENEWING)
-        hold->state = HOLD_OVERDUE;
+        hl_hold_enter(hold, HOLD_OVERDUE);
     on_failed(hold, is_withdrawn ? hl_words_renewal_unsent : hl_words_renewal_overdue);
 }
 
