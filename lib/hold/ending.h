@@ -3,8 +3,8 @@
  * store has confirmed it or the lease has run out.
  * Invariants: a release is sent only while the hold has no other request under way. Until its first answer, no other
  * handle of this client requests the name. So an undo executes before this client's next acquire of the name (R4).
- * Handles that have places of their own (FAIR) wait only while more than two releases of the name are unanswered
- * (lock/line.c): their ids are independent of each other.
+ * Handles that have places of their own (hl_has_own_place) wait only while more than two releases of the name are
+ * unanswered (lock/line.c): their ids are independent of each other.
  *
  * A failover can lose an acknowledged release: the new master still has the hold, and no client would renew or release
  * it until its lease runs out. Therefore the latest acknowledged releases are remembered. When another server takes

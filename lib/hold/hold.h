@@ -29,7 +29,7 @@
  * each other: a hold in one and the same state may be there certainly, perhaps, or not at all.
  *
  * A hold is made before its first request, together with the memory for its alarm, so that renewing, releasing and
- * undoing allocate nothing. Invariants:
+ * undoing need no memory. Invariants:
  *  - The id of a hold is new for every acquisition and is never used again (R2).
  *  - An id that may be at the store is released before the hold is freed, unless the store has answered that the id is
  *    not there (R3, R4, R5).

@@ -42,7 +42,8 @@ struct hl_acquire {
     struct hl_result_words *words;  /* DECIDED: the words of the answer; NULL: those of its status */
     struct hilock_lock *lock;
     struct hl_hold *hold;           /* the hold that sends its requests; NULL: its turn has not come */
-    struct hl_queue_place *place;         /* its place in the queue at the store; NULL: it has none */
+    struct hl_queue_place *place;   /* for its place in the queue at the store, which it has got if there is a ticket;
+                                       NULL: its requests ask for none */
     hilock_result_fn *on_result;
     void *user;
     uint64_t begun_us;

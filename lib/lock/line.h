@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* line - the client's own queue for one name. The order is that of arrival. A member of a group counts as arrived when
- * the acquire of the group began. Only the head of the line sends requests; the other MUTEX waiters stand behind it in
- * the client.
+ * the acquire of the group began. Only the head of the line sends requests; the other waiters stand behind it in the
+ * client.
  *
  * A line exists while there are waiters. It listens to the unlock channel and keeps the store's latest answer about the
  * name. The head sends no request while a release of this client has no answer, and none while another handle of this
@@ -9,10 +9,10 @@
  * the head's acquire. Handles of several kinds may stand in one line; each sends the scripts of its kind. A waiter that
  * polls needs no channel. A try (wait 0) does not wait for its turn: it sends its request at once, or is answered from
  * what the line knows.
- * FAIR handles do not stand behind the head: each has a place at the store, and sends its own requests. A FAIR handle
- * requests its first place only while few releases of this client are unanswered. Without this limit, waits could end
- * faster than a slow store answers their releases, and each new wait would leave one more abandoned place in the queue
- * at the store.
+ * Handles of kind FAIR, and all that share the name, do not stand behind the head: each has a place of its own at the
+ * store, and sends its own requests. Such a handle requests its first place only while few releases of this client are
+ * unanswered. Without this limit, waits could end faster than a slow store answers their releases, and each new wait
+ * would leave one more abandoned place in the queue at the store.
  * Invariant: before a waiter sleeps, it has sent a request after the latest news, and after the confirmation of its
  * subscription to the unlock channel (R7).
  * No code here walks the line, so a waiter costs the same in a line of any length. There are two exceptions: when a new
@@ -29,13 +29,17 @@ TAILQ_HEAD(hl_acquires, hl_acquire);
 struct hl_line {
     struct hl_core *core;
     struct hl_name *name;
-    struct hl_acquires arrivals;   /* The MUTEX waiters in order of arrival. Waiters that have had no WAITING event,
-                                      if there are any, are the last ones; the head may lack it, too. */
-    struct hl_acquires tries;      /* the tries; those that have not sent a request yet are the last ones */
-    struct hl_acquires queued;     /* the FAIR waiters that have a place of their own at the store, or may request
-                                      one; the first in the queue at the store stands first */
-    struct hl_acquires held_back;  /* the FAIR waiters that may not request a place yet, because too many releases
-                                      of the name have no answer */
+    /* Whether a waiter has a place of its own at the store is up to its terms (hl_has_own_place): FAIR handles and all
+     * that share the name have one. */
+    struct hl_acquires arrivals;   /* The waiters without a place of their own, in order of arrival. Waiters that have
+                                      had no WAITING event, if there are any, are the last ones; the head may lack it,
+                                      too. */
+    struct hl_acquires tries;      /* the tries without a place of their own; those that have not sent a request yet
+                                      are the last ones */
+    struct hl_acquires queued;     /* the waiters and the tries that have a place of their own, or may request one; the
+                                      first in the queue at the store stands first */
+    struct hl_acquires held_back;  /* the same that may not request a place yet, because too many releases of the name
+                                      have no answer */
     struct hl_grant_channel *grant_channel; /* the channel of the grants of this name; NULL: no place needs it, or
                                                there was no memory for it */
     LIST_ENTRY(hl_line) by_grant_channel; /* links the line into grant_channel->lines */
