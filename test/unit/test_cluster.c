@@ -218,3 +218,14 @@ GIVEN(another_error_of_a_server_is_the_answer, cluster_begin(s))
     acquire(cluster_handle(p, "a", 0), HILOCK_FOREVER);
     TELLS_IN(s, 5, "a:SERVER");
 }
+
+/* The request itself is answered by the server that has the slot. */
+GIVEN(a_refused_ASKING_is_reported, cluster_begin(s))
+{
+    const char *name = cluster_name(0, 0);
+    cluster_begin_move(s, cluster_slot(name), 0, 1);
+    PLAN(s, .on = "ASKING", .error = "NOPERM User x has no permissions to run the 'asking' command");
+    asking(p, "a", name, NULL);
+    run_ms(s, 50);
+    HOLDS(s, client_lines(p, "ASKING"));
+}

@@ -216,6 +216,17 @@ HAVING(a_try_that_is_not_answered_gives_its_votes_back, handle_new(quorum(s, 3),
     world_thaw(&s->world, &store_at(s, 1)->lane);
 }
 
+/* And not only when the round has taken too long. The first master, in whose queue it stands, answers last. */
+HAVING(who_learns_that_two_masters_are_taken_gives_back_the_third_at_once, handle_new(quorum(s, 3), "a", "stock", NULL))
+{
+    take_at(s, 0, 2, "another:1");
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 0), .fate.back_us = 5000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, store_count(store_at(s, 2), "mutex_acquire"), 1);
+    SAME(s, store_left_ms(store_at(s, 2), "stock"), -2);
+}
+
 /* redis-plus-plus forgets a master whose answer did not come: its key stays for the whole lease. */
 HAVING(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not, handle_new(quorum(s, 3), "a", "stock", NULL))
 {
