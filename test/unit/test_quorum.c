@@ -227,6 +227,25 @@ HAVING(who_learns_that_two_masters_are_taken_gives_back_the_third_at_once, handl
     SAME(s, store_left_ms(store_at(s, 2), "stock"), -2);
 }
 
+/* As soon as that master answers: each client would look for itself after 0.1 to 0.3 s. */
+A_PLAY(a_first_master_that_refuses_for_good_is_left_at_once)
+{
+    fixture_masters(s, 3);
+    take_at(s, 0, 3, "another:1");
+    for (int i = 0; i < 4; i++) {
+        struct handle *a = asking(quorum(s, 3), "a", "stock", NULL);
+        run_ms(s, 1000);
+        struct plan *refused = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 0), .error = "WRONGTYPE Operation against a key");
+        for (int j = 0; j < 20000 && !refused->met; j++)
+            run_ms(s, 1);
+        size_t before = store_count(store_at(s, 1), "mutex_acquire");
+        run_ms(s, 4);
+        HOLDS(s, store_count(store_at(s, 1), "mutex_acquire") > before);
+        handle_drop(a);
+        run_ms(s, 100);
+    }
+}
+
 /* redis-plus-plus forgets a master whose answer did not come: its key stays for the whole lease. */
 HAVING(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not, handle_new(quorum(s, 3), "a", "stock", NULL))
 {
