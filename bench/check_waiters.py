@@ -3,9 +3,10 @@
 """check_waiters.py BENCH - runs scenario waiters smaller, and checks its JSON, the bytes, and that no part's cost grows with the number of
 waiters as a walk over them would make it grow: a hundred times; of kind FAIR also that of the scripts. Caches alone make it grow a little.
 
-The bars of bytes are promises, not measures: a waiter has 330 at most, with its share of what its name costs (of ten for a name each bears a tenth) and
-an alarm if it has a limit. It is 215 to 325 today; what adds a struct to each waiter is found, and a few bytes of another libevent or hiredis are
-not. Of FAIR each waiter has a request and a place of its own, and twice the bar; today it is 555 to 645, by how many have heard their place."""
+The bars of bytes are promises, not measures: a waiter has 350 at most, with its share of what its name costs (of ten for a name each bears a tenth) and
+an alarm if it has a limit. It is 232 to 341 today; what adds a struct to each waiter is found, and a few bytes of another libevent or hiredis are
+not. Of FAIR each waiter has a request and a place of its own, and twice the bar; today it is 596 to 682, by how many have heard their place.
+(The bar was 330 until a hold had a list of its handles, which readers of one client need to have one share together: 16 bytes in each handle.)"""
 import sys
 
 import checks
@@ -13,7 +14,7 @@ import checks
 PARTS = ('wait', 'cancel', 'serve', 'close')
 GROWTH_MAX = 10
 RUNS_MAX = 3  # beside other work a part may be slow once; a walk is slow each time
-WAITER = 330
+WAITER = 350
 SHAPES = {
     ('MUTEX for ever', 1, 30000): WAITER,
     ('MUTEX for ever', 3000, 10): WAITER,
