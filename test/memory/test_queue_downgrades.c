@@ -90,7 +90,8 @@ TRIAL(test_a_downgrade_counts_those_who_listen)
     }
 }
 
-/* What another program left of a set is deleted; who comes in has no record any more. Without the right to count, all stays. */
+/* Another program left records in the set of shares. The downgrade deletes them; the new holder begins a set of its own. A
+ * user without the right to count the holders is refused, and nothing changes. */
 TRIAL(test_a_downgrade_begins_a_set)
 {
     struct waiter r;

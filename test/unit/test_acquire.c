@@ -267,7 +267,7 @@ WITH_CLIENT(a_SIMPLE_lock_and_a_MUTEX_do_not_wait_for_each_other)
     TELLS_IN(s, 2, "c:WRONG_KIND");
 }
 
-/* The end of a share serves nobody who waits, so the SIMPLE handle asks the store. */
+/* The release of a share wakes no handle of its client. So the SIMPLE handle does not wait for it, and asks the store. */
 WITH_CLIENT(behind_a_share_of_its_own_client_a_SIMPLE_lock_is_WRONG_KIND)
 {
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.holders_max = HILOCK_ANY_NUMBER));

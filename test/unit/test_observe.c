@@ -274,7 +274,7 @@ A_PLAY(places_of_the_dead_are_counted_as_unheard)
     SAME(s, stats.places_overdue + stats.places_lapsed, 0);
 }
 
-/* So does whoever asks. */
+/* An acquire removes the places of waiters that are gone, as a release does, and these are counted as well. */
 A_PLAY(places_that_an_acquire_removes_are_counted_too)
 {
     const struct hilock_lock_options *fair = HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR);

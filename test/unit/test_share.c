@@ -87,7 +87,7 @@ A_PLAY(each_share_has_its_own_lease)
     release_quietly(c);
 }
 
-/* Who is refused is told of one of them, and how many more there are. */
+/* A refusal names one of the handles that share the name, and says how many others there are. */
 A_PLAY(who_is_refused_is_told_how_many_share)
 {
     struct client *p = fixture_connect(s, NULL);
