@@ -36,6 +36,7 @@ struct client {
     char event_detail[FIXTURE_TEXT], event_node[FIXTURE_TEXT];
     unsigned lines;
     char line[FIXTURE_TEXT]; /* latest logged */
+    hilock_log_level level;  /* of that line */
     char *log;             /* all of it */
     size_t log_used, log_room;
     void (*on_closed)(struct client *client); /* inside the callback */

@@ -123,8 +123,9 @@ static void on_log(hilock_log_level level, const char *line, void *user)
 {
     struct client *client = user;
     size_t length = strlen(line);
-    (void)level;
+    HOLDS(client->fixture, level >= HILOCK_LOG_ERROR && level <= HILOCK_LOG_DEBUG);
     check_text(client->fixture, line);
+    client->level = level;
     client->lines++;
     snprintf(client->line, sizeof client->line, "%s", line);
     if (client->log_room < client->log_used + length + 2) {

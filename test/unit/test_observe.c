@@ -51,6 +51,7 @@ WITH_CLIENT(every_outcome_of_an_acquire_is_counted_once)
     acquire(b, HILOCK_FOREVER);
     handle_drop(b);
     run_ms(s, 10);
+    SAME(s, counts_of(p).refused, 1);
     TEXT(s, counted(p),
          "acquires_total 5, granted_total 1, timed_out_total 1, cancelled_total 2, undone_total 2, "
          "commands_total 7, connects_total 1, held 1, locks 3, nodes_up 1, nodes 1, failed_total SERVER 1, "
@@ -116,6 +117,28 @@ WITH_CLIENT(buckets_have_the_bounds_of_the_header)
     for (size_t i = 3; i < HILOCK_BUCKETS; i++) /* a wait is whole milliseconds: see the next play for the others */
         SAME(s, stats.wait.buckets[i], 1);
     SAME(s, stats.wait.sum_us / 1000, 1 + 2 + 5 + 10 + 20 + 50 + 100 + 200 + 500 + 1000 + 2000 + 5000 + 10000 + 30000 + 60000 + 60001);
+}
+
+/* Its microseconds are more than 32 bits have room for. */
+HOLDING(a_hold_of_two_hours_is_in_the_last_bucket, HILOCK_LOCK_OPTIONS(.lease_ms = 86400000, .renew = HILOCK_RENEW_NEVER))
+{
+    run_ms(s, 7200000);
+    release(a);
+    SAME(s, counts_of(p).hold.buckets[HILOCK_BUCKETS - 1], 1);
+    SAME(s, counts_of(p).hold.sum_us / 1000000, 7200);
+}
+
+/* Also between a call and the next turn of the loop. */
+WITH_CLIENT(what_there_is_now_is_counted_at_once)
+{
+    struct handle *a = handle_new(p, "a", "stock", NULL);
+    SAME(s, counts_of(p).locks, 1);
+    acquire(a, HILOCK_TRY);
+    SAME(s, counts_of(p).waiting, 1);
+    run_ms(s, 1);
+    SAME(s, counts_of(p).held, 1);
+    release_quietly(a);
+    SAME(s, counts_of(p).held, 0);
 }
 
 GIVEN(releases_lost_and_unknown_are_counted, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
@@ -200,6 +223,23 @@ WITH_CLIENT(another_thread_is_told_the_same)
     SAME(s, memcmp(&there, &here, sizeof there), 0);
 }
 
+/* It is found anew once a second, to the microsecond, because every handle must be looked at. */
+WITH_CLIENT(another_thread_is_told_what_was_true_a_second_ago_at_most)
+{
+    (void)counts_elsewhere(p);
+    acquiring(handle_new(p, "a", "one", HILOCK_LOCK_OPTIONS(.holders_max = 5)), HILOCK_TRY);
+    uint64_t looked_us = fixture_us(s);
+    run_us(s, 1);
+    acquiring(handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.holders_max = 5)), HILOCK_TRY);
+    run_to(s, looked_us + 999999);
+    acquiring(handle_new(p, "c", "three", NULL), HILOCK_TRY); /* the loop turns */
+    run_us(s, 1);
+    SAME(s, counts_elsewhere(p).permits, 0);
+    acquiring(handle_new(p, "d", "four", NULL), HILOCK_TRY);
+    run_us(s, 1);
+    SAME(s, counts_elsewhere(p).permits, 2);
+}
+
 WITH_CLIENT(the_oldest_hold_and_wait_are_told)
 {
     struct client *q = fixture_connect(s, NULL);
@@ -243,6 +283,10 @@ TEST(a_sum_without_room_for_its_size_is_not_written)
     const struct hilock_stats part = {.size = sizeof part, .granted = 2};
     hilock_stats_add(&sum, &part);
     assert_int_equal(sum.size, sizeof sum.size - 1);
+    assert_int_equal(sum.granted, 1);
+    sum.size = sizeof sum.size;
+    hilock_stats_add(&sum, &part);
+    assert_int_equal(sum.size, sizeof sum.size);
     assert_int_equal(sum.granted, 1);
 }
 
@@ -305,6 +349,17 @@ A_PLAY(places_of_a_client_whose_grant_lapsed_are_counted)
     SAME(s, stats.places_unheard + stats.places_overdue, 0);
 }
 
+static void abandon_client(struct handle *handle) { client_abandon(handle->client); }
+
+/* Losses are reported before events: the one of the stall is still due. Nothing is left behind. */
+HOLDING(an_event_that_is_due_when_its_client_is_abandoned_is_not_reported, HILOCK_LOCK_OPTIONS(.lease_ms = 1000, .renew = HILOCK_RENEW_NEVER))
+{
+    p->tells = 1;
+    when(a, "LOST SUSPENDED", abandon_client);
+    frozen_ms(p, 3000);
+    TELLS_IN(s, 10, "a:LOST SUSPENDED");
+}
+
 /* At the default level, WARN: a server that is not there, and what is wrong then. Not each attempt. */
 A_PLAY(what_is_wrong_from_the_begin_is_warned_of_once)
 {
@@ -342,138 +397,4 @@ HOLDING(one_hold_that_is_at_risk_is_one, NULL)
     cut_off(s);
     run_us(s, 150);
     HOLDS(s, strstr(p->event_detail, " ms; 1 hold at risk, the first in 29."));
-}
-
-/* ---- the log of many ---- */
-
-enum { MANY = 100 };
-
-/* Of the calls that are refused in one second one has a line, and the others are counted in the next. */
-GIVEN(refusals_have_one_line_a_second_and_a_count, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "shop-7")))
-{
-    struct handle *a = held(p, "a", "one", NULL);
-    unsigned lines = p->lines;
-    for (int i = 0; i < MANY; i++)
-        SAME(s, acquire(a, 1), HILOCK_IN_USE);
-    SAME(s, p->lines, lines + 1);
-    SAME(s, client_lines(p, "shop-7: refused: handle of"), 1);
-    run_ms(s, 20000); /* some turns */
-    SAME(s, client_lines(p, "shop-7: 99 more calls were refused"), 1);
-    SAME(s, acquire(a, 1), HILOCK_IN_USE);
-    SAME(s, client_lines(p, "shop-7: refused: handle of"), 2);
-}
-
-/* Though the loop has not turned meanwhile. */
-HOLDING(what_was_left_out_is_counted_before_the_next_line, NULL)
-{
-    for (int i = 0; i < MANY; i++)
-        SAME(s, acquire(a, 1), HILOCK_IN_USE);
-    world_freeze(&p->loop.lane);
-    run_ms(s, 1500);
-    SAME(s, client_lines(p, "99 more calls were refused"), 0);
-    SAME(s, acquire(a, 1), HILOCK_IN_USE);
-    SAME(s, client_lines(p, "99 more calls were refused"), 1);
-    HOLDS(s, strstr(p->line, "refused: handle of"));
-    world_thaw(&s->world, &p->loop.lane);
-}
-
-GIVEN(a_loss_is_an_error_but_that_of_a_close_is_a_warning,
-      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.log_level = HILOCK_LOG_ERROR)))
-{
-    held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    held(p, "b", "two", NULL);
-    s->is_tampered = 1;
-    store_delete(&s->store, "one");
-    TELLS_IN(s, 1100, "a:LOST TAKEN");
-    SAME(s, p->lines, 1);
-    run_ms(s, 2000);
-    client_close(p, 0);
-    TELLS_IN(s, 10, "b:LOST CLOSING closed");
-    SAME(s, p->lines, 1);
-}
-
-GIVEN(two_failed_renewals_are_a_warning_and_one_is_none,
-      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.log_level = HILOCK_LOG_WARN)))
-{
-    held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
-    PLAN(s, .on = "renew", .error = "OOM", .times = 1);
-    run_ms(s, 8000);
-    SAME(s, p->lines, 0);
-    PLAN(s, .on = "renew", .error = "OOM", .times = 2);
-    TELLS_IN(s, 3000, "a:RENEWAL_FAILED a:RENEWED");
-    SAME(s, p->lines, 1);
-}
-
-/* Whoever was warned of two is told that it is over. */
-GIVEN(the_end_of_two_failed_renewals_is_said_and_that_of_one_is_not,
-      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.log_level = HILOCK_LOG_INFO)))
-{
-    held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
-    for (int failures = 1; failures < 3; failures++) {
-        PLAN(s, .on = "renew", .error = "OOM", .times = failures);
-        unheard_ms(s, 8000);
-        SAME(s, client_lines(p, "renewed again"), failures - 1);
-    }
-}
-
-GIVEN(a_forced_release_is_news_and_a_peek_is_none,
-      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.log_level = HILOCK_LOG_INFO)))
-{
-    struct handle *a = handle_new(p, "a", "one", NULL);
-    unsigned lines = p->lines;
-    store_take(&s->store, "one", "another", 60000);
-    peek(a);
-    TELLS_IN(s, 1, "a:peek OK");
-    SAME(s, p->lines, lines);
-    force(a, NULL);
-    TELLS_IN(s, 1, "a:force OK");
-    SAME(s, p->lines, lines + 1);
-}
-
-/* Names, and how many ask at once, come from outside: whoever likes could fill the log. */
-GIVEN(what_a_visitor_can_cause_is_no_warning,
-      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.waiters_max = 1, .log_level = HILOCK_LOG_INFO)))
-{
-    struct hilock_lock *lock = NULL;
-    unsigned lines = p->lines;
-    store_take(&s->store, "one", "another", 60000);
-    asking(p, "a", "one", NULL);
-    run_ms(s, 5);
-    for (int i = 0; i < MANY; i++) {
-        SAME(s, hilock_lock_create(&lock, p->client, "hilock:x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)),
-             HILOCK_BAD_NAME);
-        SAME(s, acquire(handle_new(p, "b", "one", NULL), 1), HILOCK_TOO_MANY_WAITERS);
-    }
-    SAME(s, p->lines, lines);
-    SAME(s, acquire(handle_new(p, "b", "one", NULL), UINT32_MAX - 1), HILOCK_INVALID);
-    SAME(s, p->lines, lines + 1);
-    s->is_untold = 1;
-}
-
-/* A server that loads refuses all of them. */
-WITH_CLIENT(releases_that_a_server_refuses_have_one_line_a_second)
-{
-    struct handle *handles[MANY];
-    for (int i = 0; i < MANY; i++)
-        handles[i] = held(p, "a", formatted("name %d", i), NULL);
-    PLAN(s, .on = "mutex_release", .error = "LOADING Redis is loading the dataset in memory", .times = MANY);
-    for (int i = 0; i < MANY; i++)
-        release_quietly(handles[i]);
-    run_ms(s, 900);
-    SAME(s, client_lines(p, "was refused; it is repeated"), 1);
-    run_ms(s, 20000);
-    SAME(s, client_lines(p, "99 more releases were refused"), 1);
-    s->is_untold = 1;
-}
-
-GIVEN(a_hand_over_is_logged_as_one, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.log_level = HILOCK_LOG_DEBUG)))
-{
-    struct handle *a = held(p, "a", "stock", NULL);
-    asking(p, "b", "stock", NULL);
-    release_quietly(a);
-    run_ms(s, 5);
-    SAME(s, client_lines(p, "\"stock\" is handed to the next handle (turn 2, "), 1);
-    SAME(s, counts_of(p).granted, 2);
-    SAME(s, counts_of(p).granted_local, 1);
-    SAME(s, client_lines(p, "lost its turn"), 0);
 }

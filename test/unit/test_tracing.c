@@ -16,6 +16,7 @@ static void on_trace(const struct hilock_trace *trace, void *user)
                                         [HILOCK_TRACE_DISCONNECT] = "disconnect"};
     size_t used = strlen(told);
     const struct client *client = user;
+    HOLDS(client->fixture, trace->step >= HILOCK_TRACE_ACQUIRE && trace->step <= HILOCK_TRACE_DISCONNECT);
     HOLDS(client->fixture, trace->size == sizeof *trace && trace->name && trace->node && trace->detail && trace->at_us >= latest_us);
     HOLDS(client->fixture, trace->at_us == world_clock_us(&client->loop.clock) && !strstr(trace->detail, FIXTURE_SECRET));
     HOLDS(client->fixture, !trace->lock || trace->lock_user);
