@@ -7,6 +7,7 @@
 
 #include "client/client.h"
 #include "play.h"
+#include "stage.h"
 
 /* ---- closing ---- */
 
@@ -100,6 +101,118 @@ WITH_CLIENT(at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_clos
     TEXT(s, a->detail, "CLOSING: the client's drain time ran out while \"one\" was held");
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
     HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
+}
+
+/* It has granted the lock to a waiter that does not answer, and looks again when the grant's window is over. */
+A_PLAY(a_client_that_looks_after_a_grant_ends_with_its_drain)
+{
+    const struct hilock_lock_options *fair = HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR);
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", fair);
+    asking(q, "b", "stock", fair);
+    unheard_ms(s, 5);
+    world_freeze(&q->loop.lane);
+    release(a);
+    TELLS_IN(s, 1, "a:released");
+    client_close(p, 200);
+    TELLS_IN(s, 199, "");
+    TELLS_IN(s, 2, "closed");
+    client_abandon(q);
+}
+
+/* Also while it pauses, because most of its masters are away, and none of its members waits. */
+A_PLAY(a_quorum_that_waits_is_CLOSED)
+{
+    struct client *p = quorum(s, 3);
+    crash(s, 1);
+    crash(s, 2);
+    run_ms(s, 1);
+    asking(p, "a", "stock", NULL);
+    unheard_ms(s, 100);
+    client_close(p, 1000);
+    TELLS_IN(s, 1, "a:CLOSED closed");
+}
+
+/* ---- closed from another thread ---- */
+
+static struct knock { struct client *client; void *timer; uint32_t drain_ms; hilock_status status; atomic_int is_here, may_leave; } knock;
+
+static void wake_slowly(void *timer)
+{
+    knock.timer = timer;
+    atomic_store(&knock.is_here, 1);
+    while (!atomic_load(&knock.may_leave))
+        usleep(100);
+}
+
+static void *close_there(void *nothing)
+{
+    knock.status = client_close(knock.client, knock.drain_ms);
+    atomic_store(&knock.is_here, 1);
+    return nothing;
+}
+
+/* Another thread asks for the end. It has woken the loop then, and stays in the call until knock.may_leave. */
+static pthread_t begin_close_elsewhere(struct client *p, uint32_t drain_ms)
+{
+    pthread_t thread;
+    knock = (struct knock){.client = p, .drain_ms = drain_ms};
+    p->client->core.host.loop.timer_wake = wake_slowly;
+    HOLDS(p->fixture, pthread_create(&thread, NULL, close_there, NULL) == 0);
+    while (!atomic_load(&knock.is_here))
+        usleep(100);
+    if (knock.timer)
+        p->client->core.host.loop.timer_start(knock.timer, 0);
+    return thread;
+}
+
+static hilock_status end_close_elsewhere(pthread_t thread)
+{
+    atomic_store(&knock.may_leave, 1);
+    pthread_join(thread, NULL);
+    return knock.status;
+}
+
+static hilock_status close_elsewhere(struct client *p, uint32_t drain_ms)
+{
+    return end_close_elsewhere(begin_close_elsewhere(p, drain_ms));
+}
+
+HOLDING(another_thread_that_can_wake_the_loop_may_close, NULL)
+{
+    SAME(s, close_elsewhere(p, 5000), HILOCK_OK);
+    TELLS_IN(s, 10, "");
+    SAME(s, acquire(a, HILOCK_TRY), HILOCK_CLOSED); /* it drains */
+    run_ms(s, 4989);
+    TELLS(s, "");
+    TELLS_IN(s, 2, "a:LOST CLOSING closed");
+}
+
+/* Until the thread has left the call, it reads the client. */
+HOLDING(a_client_does_not_end_before_who_closes_it_has_left_the_call, NULL)
+{
+    pthread_t thread = begin_close_elsewhere(p, 5000);
+    run_ms(s, 10);
+    release(a);
+    for (int i = 0; i < 100; i++) /* turns, which take no time */
+        world_step(&s->world, UINT64_MAX);
+    TELLS(s, "a:released");
+    SAME(s, end_close_elsewhere(thread), HILOCK_OK);
+    TELLS_IN(s, 1, "closed");
+}
+
+/* Whoever asks first: the earliest end counts. */
+A_PLAY(of_two_threads_that_close_the_one_with_less_patience_counts)
+{
+    for (int is_less_first = 0; is_less_first < 2; is_less_first++) {
+        struct client *p = fixture_connect(s, NULL);
+        held(p, "a", "stock", NULL);
+        SAME(s, close_elsewhere(p, is_less_first ? 1000 : 60000), HILOCK_OK);
+        SAME(s, close_elsewhere(p, is_less_first ? 60000 : 1000), HILOCK_OK);
+        run_ms(s, 999);
+        TELLS(s, "");
+        TELLS_IN(s, 2, "a:LOST CLOSING closed");
+    }
 }
 
 /* ---- abandon ---- */

@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening: what is refused with which words, what is left to the caller then, and a client whose program wants to hear nothing. */
+#include <unistd.h>
+
+#include "base/platform.h"
 #include "client/client.h"
 #include "play.h"
+
+static const char *this_host = "shop-7"; /* NULL: it has no name that can be asked for */
+
+int gethostname(char *name, size_t size)
+{
+    if (this_host)
+        snprintf(name, size, "%s", this_host);
+    return this_host ? 0 : -1;
+}
 
 struct attempt {
     struct world_loop loop;
@@ -89,6 +101,30 @@ A_PLAY(bad_options_are_refused_in_words)
     is_refused(s, &newer.known, HILOCK_INVALID, "options has unknown members set beyond byte");
 }
 
+/* A quorum may have nine masters, and each is asked. */
+A_PLAY(nine_masters_are_nine)
+{
+    static const char *const nine[] = {"redis://a", "redis://b", "redis://c", "redis://d", "redis://e", "redis://f", "redis://g", "redis://h", "redis://i", NULL};
+    struct attempt attempt;
+    struct hilock_stats stats = {.size = sizeof stats};
+    prepare(&attempt, s);
+    SAME(s, open_it(&attempt, HILOCK_CLIENT_OPTIONS(.quorum_urls = nine)), HILOCK_OK);
+    hilock_client_stats(attempt.client, &stats);
+    SAME(s, stats.nodes, 9);
+    hilock_client_abandon(attempt.client);
+}
+
+/* As many masters as a majority takes are enough, and all of them are not too many. */
+A_PLAY(a_majority_up_to_all_may_be_needed)
+{
+    for (unsigned needed = 2; needed <= 3; needed++) {
+        struct attempt attempt;
+        prepare(&attempt, s);
+        SAME(s, open_it(&attempt, HILOCK_CLIENT_OPTIONS(.quorum_urls = three_urls, .quorum_needed = needed)), HILOCK_OK);
+        hilock_client_abandon(attempt.client);
+    }
+}
+
 A_PLAY(a_bad_loop_is_refused)
 {
     struct attempt attempt;
@@ -102,6 +138,41 @@ A_PLAY(a_bad_loop_is_refused)
     SAME(s, hl_client_open_with(&attempt.client, NULL, &attempt.doors, NULL, NULL), HILOCK_INVALID);
     SAME(s, hl_client_open_with(NULL, &attempt.table, &attempt.doors, NULL, &attempt.error), HILOCK_INVALID);
     HOLDS(s, strstr(attempt.error.text, "ret_client is NULL"));
+}
+
+/* Of a client that is opened as a program opens it. */
+static hilock_client *opened(struct fixture *s, struct world_loop *loop)
+{
+    hilock_client *client = NULL;
+    world_loop_init(loop, &s->world, NULL);
+    struct hilock_loop table = world_loop_table(loop);
+    SAME(s, hilock_client_open(&client, &table, HILOCK_CLIENT_OPTIONS(.url = "unix:///nowhere/redis.sock", .on_log = hilock_log_nothing), NULL), HILOCK_OK);
+    return client;
+}
+
+A_PLAY(no_two_clients_have_the_same_id_or_the_same_chances)
+{
+    struct world_loop loops[2];
+    hilock_client *one = opened(s, &loops[0]), *two = opened(s, &loops[1]);
+    HOLDS(s, strcmp(hilock_client_uuid(one), hilock_client_uuid(two)) != 0);
+    HOLDS(s, hl_random_next(&one->core.host.random) != hl_random_next(&two->core.host.random));
+    hilock_client_abandon(one);
+    hilock_client_abandon(two);
+}
+
+A_PLAY(a_label_names_program_host_and_process)
+{
+    static const struct { const char *host, *shown; } hosts[] = {
+        {"shop-7", "shop-7"}, {"shop 7", "shop-7"}, {"", "unknown"}, {NULL, "unknown"}, {"0123456789012345678901234567890123456789", "01234567890123456789012345678901"},
+    };
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        struct world_loop loop;
+        this_host = hosts[i].host;
+        hilock_client *client = opened(s, &loop);
+        TEXT(s, client->core.label, formatted("%.20s@%s/%d", hl_platform_program(), hosts[i].shown, (int)getpid()));
+        hilock_client_abandon(client);
+    }
+    this_host = hosts[0].host;
 }
 
 static void told_nothing(const struct hilock_result *result, void *user) { *(hilock_status *)user = result->status; }

@@ -115,6 +115,10 @@ static const struct { size_t at; uint32_t number; const char *name; struct hiloc
     LOCK(min_validity_ms, 0, .kind = HILOCK_FAIR),
     LOCK(min_validity_ms, 17, .kind = HILOCK_FAIR, .min_validity_ms = 17),
     LOCK(min_validity_ms, 92, .lease_ms = 100, .min_validity_ms = 92),
+    LOCK(holders_max, 1, .holders_max = 0),
+    LOCK(holders_max, 1000000, .holders_max = 1000000),
+    LOCK(holders_max, 1000000, .holders_max = HILOCK_ANY_NUMBER),
+    LOCK(share_local_ms, 10000, .holders_max = HILOCK_ANY_NUMBER, .share_local_ms = 10000), /* a third of the lease */
     LOCK(wake, HILOCK_WAKE_SUBSCRIBE, .lease_ms = 0),
     LOCK(wake, HILOCK_WAKE_POLL, .wake = HILOCK_WAKE_POLL),
     LOCK(wake, HILOCK_WAKE_POLL, .kind = HILOCK_SIMPLE), /* it has nothing to subscribe to */
@@ -141,10 +145,33 @@ TEST(mistakes_are_named)
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.url = "rediss://x", .tls_server_name = "")), HILOCK_INVALID);
     assert_non_null(strstr(why.bytes, "bad tls_server_name"));
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.url = "rediss://x", .tls_cert_file = "x", .tls_server_name = "y")), HILOCK_OK);
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 99)), HILOCK_INVALID);
+    assert_non_null(strstr(why.bytes, "bad restart_guard_ms 99: must be at least the longest lease, so 100 or more"));
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.label = "")), HILOCK_INVALID);
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.label = "0123456789012345678901234567890123456789012345678901234567890123x")), HILOCK_INVALID);
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.label = "host-1.example:7")), HILOCK_INVALID);
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.label = "a.B_9-+@/=,")), HILOCK_OK);
+}
+
+/* A guard may be as short as the shortest lease. */
+TEST(a_guard_is_no_shorter_than_any_lease)
+{
+    struct hilock_client_options to;
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 100, .lease_ms = 100)), HILOCK_OK);
+}
+
+static void *allocate(size_t bytes, void *ctx) { (void)ctx; return malloc(bytes); }
+static void *reallocate(void *block, size_t bytes, void *ctx) { (void)ctx; return realloc(block, bytes); }
+static void release(void *block, void *ctx) { (void)ctx; free(block); }
+
+TEST(an_allocator_has_all_three_functions)
+{
+    static const struct hilock_allocator whole = {allocate, reallocate, release, NULL},
+                                         lacking[] = {{NULL, reallocate, release, NULL}, {allocate, NULL, release, NULL}, {allocate, reallocate, NULL, NULL}};
+    struct hilock_client_options to;
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.allocator = &whole)), HILOCK_OK);
+    for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
+        assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.allocator = &lacking[i])), HILOCK_INVALID);
 }
 
 TEST(a_prefix_must_leave_room_for_a_name)

@@ -57,3 +57,19 @@ TEST(test_starts)
     assert_false(hl_reply_starts(&part, "NOSCRIPT"));
     assert_true(hl_reply_starts(&part, "NO"));
 }
+
+TEST(a_number_has_twelve_digits_at_most)
+{
+    static const struct { const char *text; size_t digits; uint64_t number; } cases[] = {
+        {"", 0, 0}, {"x", 0, 0}, {"-1", 0, 0}, {"0", 1, 0}, {"09/", 2, 9}, {"7:8", 1, 7}, {"999999999999", 12, 999999999999}, {"999999999999x", 12, 999999999999},
+    };
+    uint64_t number;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(hl_reply_decimal(cases[i].text, strlen(cases[i].text), &number), cases[i].digits);
+        assert_int_equal(number, cases[i].number);
+    }
+    assert_int_equal(hl_reply_decimal("1999", 2, &number), 2); /* no more than it has */
+    assert_int_equal(number, 19);
+    assert_int_equal(hl_reply_decimal("9999999999999", 13, &number), 0);
+    assert_int_equal(hl_reply_decimal("99999999999999", 14, &number), 0);
+}

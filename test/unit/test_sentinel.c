@@ -210,7 +210,11 @@ WITH_SENTINELS(sentinels_have_a_login_of_their_own)
     for (unsigned i = 0; i < SENTINELS; i++)
         sim_store_set_password(sentinel_at(s, i)->core, FIXTURE_SECRET "2");
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
-    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11", .password = FIXTURE_SECRET, .sentinel_password = FIXTURE_SECRET "2"));
+    char password[] = FIXTURE_SECRET, sentinel_password[] = FIXTURE_SECRET "2";
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11", .password = password, .sentinel_password = sentinel_password));
+    memset(password, 'x', strlen(password)); /* both were copied */
+    memset(sentinel_password, 'x', strlen(sentinel_password));
+    run_ms(s, 5);
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 

@@ -85,6 +85,16 @@ TEST(test_quote_said)
         assert_string_equal(hl_text_quote_server(secrets, cases[i].said, strlen(cases[i].said)).bytes, cases[i].quoted);
 }
 
+/* What stands behind the text is not looked at. */
+TEST(a_text_ends_where_it_says)
+{
+    static const char *const none[] = {NULL}, *const secrets[] = {"hunter2", NULL};
+    static const char id[] = "5f0c1a2b-7d60-4e1c-9a2f-0123456789ab";
+    assert_string_equal(hl_text_quote_server(none, id, 35).bytes, "5f0c1a2b-7d60-4e1c-9a2f-0123456789a");
+    assert_string_equal(hl_text_quote_server(none, id, 36).bytes, "5f0c1a2b..");
+    assert_string_equal(hl_text_quote_server(secrets, "a hunter2", 8).bytes, "a hunter");
+}
+
 TEST(test_quote_holder)
 {
     static const struct { const char *holder, *quoted; } cases[] = {
@@ -93,6 +103,7 @@ TEST(test_quote_holder)
         {"me:17", "me:17"},
         {"12345678", "12345678"},
         {"123456789", "12345678.."},
+        {"12345678:17", "12345678.."}, /* only a colon behind what is shown begins a tail */
         {"5f0c1a2b-7d60-4e1c-9a2f-0123456789ab:17", "5f0c1a2b..:17"},
         {"5f0c1a2b-7d60-4e1c-9a2f-0123456789ab:17:fair", "5f0c1a2b..:17:fair"},
         {"5f0c1a2b-7d60-4e1c-9a2f-0123456789ab:17:checkout@checkout-7d9f8b6c5d-x2x4z/4711", "5f0c1a2b..:17:checkout@checkout-7d9f8b6c5d-x2x4z/4711"},
