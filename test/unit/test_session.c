@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One link kept up: resolved, connected, logged in, and after a loss again, ever more patiently. */
+#include "base/words.h"
 #include "play.h"
 
 GIVEN(open_says_nothing_but_the_name_without_a_password, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "shop-7")))
@@ -56,6 +57,78 @@ A_PLAY(a_refused_login_ends_the_link_and_the_wait)
         client_abandon(p);
         plan_end(refused);
     }
+}
+
+/* Whoever sets the password right at the server need not restart the client: also an acquire that has to queue is asked. */
+A_PLAY(a_login_that_is_accepted_later_lets_acquires_through)
+{
+    sim_store_set_password(s->store.core, FIXTURE_SECRET);
+    PLAN(s, .on = "AUTH", .error = "WRONGPASS invalid username-password pair", .times = 2);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET, .inflight_max = 1));
+    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    TELLS_IN(s, 2, "a:DENIED");
+    run_ms(s, 1000);
+    acquire(a, HILOCK_TRY);
+    acquire(handle_new(p, "b", "other", NULL), HILOCK_TRY);
+    TELLS_IN(s, 2, "a:OK b:OK");
+}
+
+/* A refusal that passes by itself is no answer to what is asked after it, a lasting one is. */
+A_PLAY(an_acquire_after_a_refused_login_waits_only_where_waiting_helps)
+{
+    static const struct { const char *error, *told; } logins[] = {
+        {"ERR max number of clients reached", "a:OK"},
+        {"ERR AUTH <password> called without any password configured for the default user.", "a:DENIED"},
+        {"WRONGPASS invalid username-password pair", "a:DENIED"},
+        {"NOAUTH Authentication required.", "a:DENIED"},
+        {"NOPERM this user has no permissions", "a:DENIED"},
+    };
+    sim_store_set_password(s->store.core, FIXTURE_SECRET);
+    for (size_t i = 0; i < sizeof logins / sizeof *logins; i++) {
+        struct plan *refused = PLAN(s, .on = "AUTH", .error = logins[i].error);
+        struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
+        while (!refused->met)
+            run_us(s, 10);
+        run_ms(s, 1);
+        acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+        TELLS_IN(s, 100, logins[i].told);
+        client_abandon(p);
+        store_clear(&s->store);
+    }
+}
+
+/* It knows INFO, and nothing of locks. */
+A_PLAY(a_sentinel_where_a_server_should_be_ends_every_wait)
+{
+    PLAN(s, .on = "INFO", .fate.answer = say_string("# Server\r\nredis_mode:sentinel\r\n"), .times = PLAN_ALWAYS);
+    struct client *p = fixture_open(s, NULL);
+    struct handle *a = asking(p, "a", "stock", NULL);
+    TELLS_IN(s, 10, "a:SERVER");
+    HOLDS(s, strstr(a->detail, hl_words_sentinel));
+    HOLDS(s, !hilock_client_is_connected(p->client));
+}
+
+/* The link for commands has said it. */
+A_PLAY(what_is_no_server_is_not_told_of_subscriptions_too)
+{
+    s->place->stranger = hl_words_http;
+    struct client *p = fixture_open(s, NULL);
+    handle_new(p, "x", "x", NULL); /* begins its subscription link */
+    run_ms(s, 2000);
+    HOLDS(s, client_lines(p, hl_words_http));
+    SAME(s, client_lines(p, "subscriptions: "), 0);
+}
+
+/* The refusal of its acquire was about to be reported. */
+A_PLAY(a_client_whose_login_is_refused_can_be_abandoned_right_after_an_acquire)
+{
+    PLAN(s, .on = "AUTH", .error = "WRONGPASS invalid username-password pair", .times = PLAN_ALWAYS);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
+    struct handle *a = handle_new(p, "a", "stock", NULL);
+    run_ms(s, 100);
+    acquire(a, HILOCK_FOREVER);
+    client_abandon(p);
+    TELLS_IN(s, 100, "");
 }
 
 /* Old servers, proxies and renamed commands repeat what they do not know; some change or cut it. */
@@ -122,6 +195,16 @@ WITH_CLIENT(a_holder_that_comes_back_is_not_told_whole)
     acquire(a, 1000);
     TELLS_IN(s, 100, "a:SERVER");
     HOLDS(s, strstr(a->detail, told));
+}
+
+/* It is of use to operators alone. */
+A_PLAY(a_name_that_may_not_be_given_is_told_of_and_lived_without)
+{
+    PLAN(s, .on = "CLIENT", .error = "NOPERM this user has no permissions to run the 'client|setname' command", .times = PLAN_ALWAYS);
+    struct client *p = fixture_connect(s, NULL);
+    held(p, "a", "stock", NULL);
+    SAME(s, client_lines(p, "CLIENT SETNAME refused: NOPERM this user has no permissions to run the 'client|setname' "
+                            "command: CLIENT LIST does not show whose connections these are"), 1);
 }
 
 A_PLAY(a_loading_server_is_waited_for)
@@ -265,6 +348,37 @@ A_PLAY(a_query_without_an_answer_is_cancelled)
     client_close(p, 0);
     TELLS_IN(s, 5000, "closed");
     SAME(s, p->loop.queries, 0);
+}
+
+/* A name may have more addresses than anybody needs. */
+A_PLAY(of_many_addresses_the_first_eight_are_tried)
+{
+    struct net_place *ninth = net_listen(&s->net, "10.0.0.9:6379", &s->store);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
+    p->loop.name = (struct world_name){.addresses = {"10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.5",
+                                                     "10.0.0.6", "10.0.0.7", "10.0.0.8", "10.0.0.9"}};
+    for (int i = 1; i < 9; i++)
+        net_listen(&s->net, formatted("10.0.0.%d:6379", i), &s->store)->mood = NET_REFUSES;
+    run_ms(s, 3000);
+    SAME(s, ninth->tried, 0);
+    for (int i = 0; i < 8; i++)
+        HOLDS(s, s->net.places[2 + i].tried > 2);
+    s->net.places[9].mood = NET_LISTENS;
+    run_ms(s, 3000);
+    HOLDS(s, hilock_client_is_connected(p->client));
+}
+
+/* What the loop had no memory for is no matter of the time that a connection may take. */
+A_PLAY(a_name_that_could_not_be_asked_for_is_asked_for_again_soon)
+{
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
+    p->loop.name.addresses[0] = "127.0.0.1";
+    s->memory.is_out = 1;
+    run_ms(s, 10);
+    s->memory.is_out = 0;
+    run_ms(s, 100);
+    HOLDS(s, strstr(p->log, "out of memory while resolving"));
+    HOLDS(s, hilock_client_is_connected(p->client));
 }
 
 A_PLAY(an_address_and_a_unix_socket_are_not_resolved)

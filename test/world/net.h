@@ -24,6 +24,7 @@ struct net_place {
     struct store *store;
     enum { NET_LISTENS, NET_REFUSES, NET_IS_SILENT } mood;
     int is_tls;      /* nothing else is understood there */
+    const char *stranger; /* what a link finds there instead of a server, in its words; NULL: a server */
     unsigned tried;  /* connections begun */
     char tls_host[256]; /* whose certificate the latest of them wanted; "": it was plain */
 };

@@ -67,6 +67,8 @@ static const char *why_down(struct hl_link *link, const char *tls_host)
     snprintf(place->tls_host, sizeof place->tls_host, "%s", tls_host ? tls_host : "");
     if (place->mood == NET_REFUSES || (net->refuses && net->refuses(net->arg, link->process, place)))
         return "Connection refused";
+    if (place->stranger)
+        return place->stranger;
     return place->is_tls != (tls_host != NULL) ? "one end speaks TLS, the other does not" : NULL;
 }
 
