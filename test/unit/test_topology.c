@@ -4,6 +4,15 @@
 #include "play.h"
 #include "stage.h"
 
+static unsigned links_of(const struct store *store)
+{
+    const struct store_peer *peer;
+    unsigned count = 0;
+    TAILQ_FOREACH(peer, &store->peers, entry)
+        count++;
+    return count;
+}
+
 A_PLAY(a_user_without_the_right_to_epochs_is_told)
 {
     cluster_set(s);
@@ -45,6 +54,96 @@ A_PLAY(half_a_question_is_asked_of_another_when_its_server_is_lost)
     plan_let_go(&s->plans, asked_half);
     TELLS_IN(s, 2000, "b:OK");
     s->net.places[0].mood = NET_LISTENS;
+}
+
+/* Makes the client ask the next server that is up, which is the other one of 0 and 2. */
+static void asks_the_next(struct client *p)
+{
+    struct fixture *s = p->fixture;
+    PLAN(s, .on = "mutex_acquire", .at = &s->store, .error = "CLUSTERDOWN The cluster is down");
+    struct handle *a = asking(p, "x", cluster_name(0, 1), NULL);
+    run_ms(s, 500);
+    release_quietly(a);
+    unheard_ms(s, 100);
+}
+
+/* A client that is connected to servers 0 and 2, and has asked 0 for the slots. */
+static struct client *beside_one(struct fixture *s)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1"));
+    held(p, "y", cluster_name(0, 2), NULL);
+    asking(p, "z", cluster_name(2, 2), NULL);
+    unheard_ms(s, 100);
+    return p;
+}
+
+/* Server 0 says that server 1 has the slot, by a new config-epoch. Server 2, which had it, has not heard of that. */
+A_PLAY(who_lost_a_slot_by_a_new_epoch_gets_it_back_by_no_old_one)
+{
+    const char *name = cluster_name(2, 0);
+    cluster_set(s);
+    struct client *p = beside_one(s);
+    asks_the_next(p);
+    for (unsigned i = 0; i < 2; i++) {
+        sim_store_set_epoch(store_at(s, i)->core, 1, 9);
+        sim_store_give_slot(store_at(s, i)->core, cluster_slot(name), 1);
+    }
+    asks_the_next(p);
+    SAME(s, asked(s, "CLUSTER SLOTS"), 2);
+    SAME(s, links_of(store_at(s, 1)), 0);
+    asks_the_next(p);
+    SAME(s, links_of(store_at(s, 1)), 1); /* it is asked, too, where two contradict each other */
+    asking(p, "a", name, NULL);
+    TELLS_IN(s, 10, "a:OK");
+    HOLDS(s, is_at(store_at(s, 1), asking(p, "b", name, NULL)));
+}
+
+static void date_two_alike(struct sim_map *map)
+{
+    map->nodes[0].epoch = map->nodes[1].epoch = 2;
+    map->nodes[2].epoch = 3;
+}
+
+/* Server 1 has it from server 2, by MOVED, and does not tell its own epoch. Server 0 believes that the slot is its own, by
+ * an epoch that is older than that of server 2. */
+A_PLAY(a_slot_by_MOVED_is_as_new_as_the_epoch_of_who_had_it)
+{
+    const char *name = cluster_name(2, 0);
+    cluster_set(s);
+    cluster_change(s, date_two_alike);
+    struct client *p = beside_one(s);
+    PLAN(s, .on = "CLUSTER NODES", .at = store_at(s, 1), .times = PLAN_ALWAYS, .error = "LOADING");
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
+        sim_store_give_slot(store_at(s, i)->core, cluster_slot(name), i == 0 ? 0 : 1);
+    struct handle *a = asking(p, "a", name, NULL);
+    unheard_ms(s, 1000);
+    HOLDS(s, is_at(store_at(s, 1), a));
+    for (int i = 0; i < 3; i++)
+        asks_the_next(p);
+    HOLDS(s, asked(s, "CLUSTER SLOTS") > 1);
+    release(a);
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(s, 100, "a:released a:OK");
+    HOLDS(s, is_at(store_at(s, 1), a));
+}
+
+/* Its handshake does not end. */
+A_PLAY(a_server_that_is_not_up_yet_is_not_asked_for_slots)
+{
+    cluster_set(s);
+    struct client *p = beside_one(s);
+    struct handle *a = held(p, "a", cluster_name(0, 0), HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    PLAN(s, .on = "INFO", .at = store_at(s, 1), .fate.answer_is_lost = 1, .times = PLAN_ALWAYS);
+    asking(p, "b", cluster_name(1, 0), NULL);
+    run_ms(s, 10);
+    s->is_tampered = 1;
+    world_freeze(&s->store.lane);
+    store_copy(store_at(s, 2), &s->store);
+    cluster_take_over(s, 0, 2, 0);
+    run_ms(s, 1);
+    peek(a);
+    TELLS_IN(s, 1500, "a:peek OK");
+    world_thaw(&s->world, &s->store.lane);
 }
 
 /* The same addresses, another cluster: its config-epochs begin at the start. */
