@@ -77,6 +77,9 @@ WITH_SENTINELS(a_switch_is_followed_at_once)
     SAME(s, store_count(replica_of(s), "renew"), 1);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 29000);
     HOLDS(s, strstr(p->log, "failover: 10.0.0.2:6379 took over from 127.0.0.1:6379"));
+    HOLDS(s, strstr(p->log, "127.0.0.1:6379 was the master before"));
+    SAME(s, counts_of(p).nodes, 1);
+    SAME(s, counts_of(p).nodes_up, 1);
     struct hilock_stats stats = counts_of(p);
     SAME(s, stats.failovers, 1);
 }
@@ -117,6 +120,78 @@ WITH_SENTINELS(half_a_question_ends_with_its_link)
     sentinels_fail_over(s, 1, 0, 0);
     p->tells = 1;
     TELLS_IN(s, 500, "failover down up");
+}
+
+/* Nobody tells that it has come to an end, and its address swallows what it is sent. */
+WITH_SENTINELS(while_the_master_is_away_sentinels_are_asked_again_and_again)
+{
+    sentinels_connect(s);
+    s->place->mood = NET_IS_SILENT;
+    net_reset_at(&s->net, &s->store, NET_ALL);
+    run_ms(s, 3000);
+    sentinels_fail_over(s, SENTINELS, 0, 0);
+    run_ms(s, 510);
+    HOLDS(s, store_count(replica_of(s), "mutex_acquire") + store_count(replica_of(s), "ROLE") > 0);
+}
+
+/* The sentinels know the next master by then. */
+WITH_SENTINELS(when_the_master_is_lost_sentinels_are_asked_at_once)
+{
+    struct client *p = sentinels_connect(s);
+    sentinels_fail_over(s, SENTINELS, 0, 0);
+    s->place->mood = NET_REFUSES;
+    p->tells = 1;
+    net_reset_at(&s->net, &s->store, NET_ALL);
+    TELLS_IN(s, 10, "down failover up");
+    SAME(s, store_count(replica_of(s), "CLIENT"), 1); /* nobody needs a link for subscriptions */
+}
+
+WITH_SENTINELS(a_server_that_does_not_tell_its_role_is_taken_for_the_master)
+{
+    PLAN(s, .on = "ROLE", .error = "NOPERM this user has no permissions to run the 'role' command", .times = PLAN_ALWAYS);
+    struct client *p = sentinels_connect(s);
+    held(p, "a", "stock", NULL);
+    SAME(s, s->place->tried, 2);
+    HOLDS(s, client_lines(p, "ROLE refused: NOPERM this user has no permissions to run the 'role' command: a master that "
+                             "was replaced is noticed only when it refuses a write"));
+}
+
+WITH_SENTINELS(a_sentinel_that_is_lost_is_told_of_once)
+{
+    struct client *p = sentinels_connect(s);
+    s->net.places[FIRST_SENTINEL].mood = NET_REFUSES;
+    net_reset_at(&s->net, sentinel_at(s, 0), NET_ALL);
+    run_ms(s, 20000);
+    SAME(s, client_lines(p, "sentinel 10.0.0.11:26379: Connection reset by peer"), 1);
+    SAME(s, client_lines(p, "sentinel 10.0.0.11:26379"), 2); /* and its subscriptions */
+    HOLDS(s, hilock_client_is_connected(p->client));
+}
+
+WITH_SENTINELS(who_waits_is_told_when_the_master_refuses_the_login)
+{
+    struct client *p = sentinels_connect(s);
+    store_take(&s->store, "stock", "another", 600000);
+    asking(p, "a", "stock", NULL);
+    TELLS_IN(s, 100, "a:WAITING");
+    sim_store_set_password(s->store.core, FIXTURE_SECRET);
+    PLAN(s, .on = "CLIENT", .at = &s->store, .error = "NOAUTH Authentication required.", .times = PLAN_ALWAYS);
+    net_reset_at(&s->net, &s->store, NET_ALL);
+    TELLS_IN(s, 500, "a:DENIED");
+}
+
+/* It told the switch and ended. The others do not know of it yet, and name the master before. */
+WITH_SENTINELS(the_last_word_of_a_sentinel_is_believed_until_others_had_time_to_hear)
+{
+    struct client *p = sentinels_connect(s);
+    run_ms(s, 100);
+    p->tells = 1;
+    sentinels_fail_over(s, 1, 1, 0);
+    TELLS_IN(s, 100, "failover down up");
+    s->net.places[FIRST_SENTINEL].mood = NET_REFUSES;
+    net_reset_at(&s->net, sentinel_at(s, 0), NET_ALL);
+    TELLS_IN(s, 100, "");
+    net_reset_at(&s->net, replica_of(s), NET_ALL); /* so the others are asked */
+    TELLS_IN(s, 5000, "down up");
 }
 
 WITH_SENTINELS(sentinels_that_were_set_up_anew_are_believed)

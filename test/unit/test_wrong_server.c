@@ -166,6 +166,14 @@ A_PLAY(a_replica_without_a_name_is_UNWRITABLE)
     TELLS_IN(s, 5000, "a:OK");
 }
 
+/* One attempt at its only address has shown it. */
+A_PLAY(a_try_at_a_replica_ends_with_the_first_attempt)
+{
+    sim_store_set_replica(s->store.core, 1);
+    acquire(handle_new(fixture_open(s, NULL), "a", "stock", NULL), HILOCK_TRY);
+    TELLS_IN(s, 5, "a:UNWRITABLE");
+}
+
 /* A switch in front of two servers that leads to them in turn: pauses grow, and it is told. */
 A_PLAY(links_that_lead_to_two_servers_in_turn_are_not_made_without_a_pause)
 {
