@@ -102,6 +102,20 @@ A_PLAY(a_loop_that_is_always_late_gives_the_link_up_too)
     TELLS(s, "down");
 }
 
+/* One that is late by no more than a tenth of a second did not stand still. */
+A_PLAY(a_loop_that_is_a_little_late_gives_no_moment)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
+    p->tells = 1;
+    p->loop.late_us = 100000;
+    PLAN(s, .on = "mutex_acquire", .fate.answer_is_lost = 1);
+    uint64_t sent_us = fixture_us(s);
+    asking(p, "a", "stock", NULL);
+    HOLDS(s, run_until_told(s, 2500));
+    TELLS(s, "down");
+    SAME(s, fixture_us(s), sent_us + 700000 + 2 * 100000);
+}
+
 A_PLAY(an_unanswered_command_breaks_the_link_in_its_time)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));

@@ -110,3 +110,18 @@ TEST(test_tables)
                     say_array(3, say_integer(0), say_integer(1), say_array(0))), "");
     reads(say_array(1, say_array(3, say_integer(0), say_integer(1), say_array(1, say_array(1, say_array(1, say_nil()))))), "");
 }
+
+/* The longest name that a host may have. */
+TEST(test_addresses)
+{
+    char host[256];
+    struct hl_address address;
+    memset(host, 'h', sizeof host);
+    assert_true(hl_address_read(&address, host, HL_ADDRESS_HOST_MAX, 65535));
+    assert_int_equal(strlen(address.host), HL_ADDRESS_HOST_MAX);
+    assert_int_equal(address.port, 65535);
+    assert_false(hl_address_read(&address, host, HL_ADDRESS_HOST_MAX + 1, 1));
+    assert_false(hl_address_read(&address, "a b", 3, 1));
+    assert_false(hl_address_read(&address, "a\x7f", 2, 1));
+    assert_true(hl_address_read(&address, "!~", 2, 1));
+}

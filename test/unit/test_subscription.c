@@ -157,13 +157,17 @@ WITH_CLIENT(a_flood_of_messages_asks_no_faster_than_answers_come)
 A_PLAY(an_unanswered_SUBSCRIBE_breaks_the_link_in_its_time)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 800));
-    PLAN(s, .on = "SUBSCRIBE", .fate.is_lost = 1);
+    struct plan *lost = PLAN(s, .on = "SUBSCRIBE", .fate.is_lost = 1);
     waits(p, "a", "stock");
-    run_ms(s, 790);
+    while (!lost->met)
+        run_us(s, 1);
+    run_us(s, 799999);
+    HOLDS(s, !strstr(p->log, "a subscription timed out"));
+    run_us(s, 1);
+    HOLDS(s, strstr(p->log, "a subscription timed out"));
     SAME(s, asked_for(s, TO_OTHERS), 0);
     run_ms(s, 500);
     SAME(s, asked_for(s, TO_OTHERS), 1);
-    HOLDS(s, strstr(p->log, "a subscription timed out"));
 }
 
 /* It is where another server may take over, as in a cluster. */
@@ -214,6 +218,27 @@ WITH_CLIENT(the_loss_of_the_stream_is_said_once_while_it_stays_away)
     TEXT(s, strstr(p->line, "subscriptions: Connection reset by peer") ? "said" : p->line, "said");
     run_ms(s, 20000);
     SAME(s, p->lines, lines);
+}
+
+/* A link on which the server said nothing was good if it was open for more than a second. */
+WITH_CLIENT(a_stream_that_was_cut_soon_is_tried_as_slowly_as_before)
+{
+    handle_new(p, "x", "x", NULL); /* begins its subscription link */
+    for (unsigned is_longer = 0; is_longer < 2; is_longer++) {
+        s->place->mood = NET_REFUSES;
+        net_reset(&s->net, NULL, NET_STREAMS);
+        run_ms(s, 3000);
+        s->place->mood = NET_LISTENS;
+        size_t before = asked(s, "CLIENT");
+        while (asked(s, "CLIENT") == before)
+            run_ms(s, 1);
+        run_to(s, asked_at_us(s, "CLIENT", -1) + 1000000 + is_longer); /* news of both takes the same time */
+        unsigned tried = s->place->tried;
+        net_reset(&s->net, NULL, NET_STREAMS);
+        run_ms(s, 60);
+        SAME(s, s->place->tried - tried, is_longer);
+        run_ms(s, 3000);
+    }
 }
 
 /* A server cuts who does not read fast enough for its client-output-buffer-limit, again and again. */

@@ -41,3 +41,27 @@ A_PLAY(of_a_loop_that_is_late_it_is_four_times_as_long)
 }
 
 A_PLAY(it_is_never_above_3_s) { SAME(s, window_of_a_loop_that_is_late(s, 2000), 3000); }
+
+/* A sample is a request about a lock. One takes the place of what TIME took, and each counts as much as those before it,
+ * up to eight; none counts for more than twice the mean. */
+A_PLAY(the_way_is_a_mean_of_the_latest_ones)
+{
+    static const struct { unsigned took_ms, window_ms; } ways[] = {
+        {300, 600}, {100, 1200}, {1000, 800}, {200, 1066}, {200, 999}, {200, 959}, {200, 933}, {200, 914},
+        {300, 899}, {300, 937}, {300, 970}, {112, 999},
+    };
+    s->net.there_us = s->net.back_us = 75000;
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 5000));
+    run_ms(s, 2000);
+    for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
+        unsigned window_ms = 0;
+        s->net.there_us = s->net.back_us = ways[i].took_ms * 500;
+        asking(p, "a", formatted("n%u", i), HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 60000));
+        run_ms(s, 1100);
+        const char *place = strstr(store_line(&s->store, "mutex_acquire", -1)->text, " hilock:grant:");
+        HOLDS(s, place && sscanf(place, " %*s %*u %u", &window_ms) == 1);
+        SAME(s, window_ms, ways[i].window_ms);
+    }
+    SAME(s, asked(s, "mutex_acquire"), sizeof ways / sizeof *ways);
+    fixture_hush(s);
+}
