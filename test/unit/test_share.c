@@ -373,6 +373,38 @@ A_PLAY(a_downgrade_without_memory_leaves_the_hold_as_it_was)
     release_quietly(w);
 }
 
+/* An error in the middle of the script may have come when the name was shared already: the downgrade is asked for again until that is known. */
+A_PLAY(a_downgrade_whose_error_proves_nothing_is_UNKNOWN_and_asked_again)
+{
+    struct handle *w = writes(fixture_connect(s, NULL), "w"), *a = reads(fixture_connect(s, NULL), "a");
+    PLAN(s, .on = "share_downgrade", .error = "ERR Error running script");
+    downgrade(w);
+    TELLS_IN(s, 2, "w:OK a:WAITING w:downgrade UNKNOWN");
+    TELLS_IN(s, 1000, "a:OK");
+    SAME(s, asked(s, "share_downgrade"), 1);
+    TELLS_IN(s, 60000, "");
+    SAME(s, asked(s, "renew"), 0);
+    release_quietly(w);
+    release_quietly(a);
+}
+
+/* The first request shared the name, and its answer was lost: a refusal of the second one proves nothing about the first. */
+A_PLAY(a_refusal_after_a_lost_answer_undoes_no_downgrade)
+{
+    struct handle *w = writes(fixture_connect(s, NULL), "w"), *a = reads(fixture_connect(s, NULL), "a");
+    PLAN(s, .on = "share_downgrade", .fate.resets_after = 1);
+    PLAN(s, .on = "share_downgrade", .error = "NOPERM ACL failure in script: User x has no permissions to run the 'zscore' command");
+    downgrade(w);
+    TELLS_IN(s, 1500, "w:OK a:WAITING a:OK w:downgrade UNKNOWN w:RENEWAL_FAILED w:RENEWED");
+    TELLS_IN(s, 60000, "");
+    SAME(s, asked(s, "share_downgrade"), 2);
+    SAME(s, asked(s, "renew"), 0);
+    release(w);
+    TELLS_IN(s, 1, "w:released");
+    HOLDS(s, is_held(a) && is_ours(s, "stock"));
+    release_quietly(a);
+}
+
 A_PLAY(only_a_plain_handle_that_holds_alone_can_be_downgraded)
 {
     struct client *p = fixture_connect(s, NULL);
