@@ -282,13 +282,17 @@ WITH_CLIENT(a_weak_reference_is_null_in_a_forked_child)
 
 static struct reading { struct hl_cell *cell; atomic_int is_reading, is_ending, is_over; } reading;
 
-/* Reads as long as the client would need to end, if nothing stopped it. */
+/* Reads as long as the client would need to end, if nothing stopped it. Who comes while the client ends is refused, and does not hold it up. */
 static void *read_slowly(void *ret_was_over)
 {
     struct hl_core *core = hl_cell_begin_read(reading.cell);
     atomic_store(&reading.is_reading, 1);
     while (!atomic_load(&reading.is_ending))
         usleep(100);
+    while (hl_cell_begin_read(reading.cell)) {
+        hl_cell_end_read(reading.cell);
+        usleep(100);
+    }
     usleep(20000);
     *(int *)ret_was_over = !core || atomic_load(&reading.is_over);
     hl_cell_end_read(reading.cell);

@@ -146,6 +146,25 @@ WITH_CLIENT(asked_when_the_loss_is_about_to_be_told_it_is_told_instead)
     SAME(s, asked(s, "mutex_release"), 2);
 }
 
+static void abandon(struct handle *handle) { client_abandon(handle->client); }
+
+/* Three are asked for; the last two are answered together, with or without words of the server. */
+A_PLAY(an_answer_that_was_not_told_yet_is_forgotten_with_its_client)
+{
+    for (int i = 0; i < 2; i++) {
+        struct handle *a = held(fixture_connect(s, NULL), "a", formatted("stock %d", i), &short_lease);
+        if (i)
+            PLAN(s, .on = "renew", .after = 1, .error = "BUSY Redis is busy running a script.");
+        for (int j = 0; j < 3; j++)
+            extend(a, 0);
+        run_us(s, 250);
+        TELLS(s, "a:extended");
+        s->is_tampered = 1;
+        when(a, i ? "extend UNWRITABLE" : "extended", abandon);
+        TELLS_IN(s, 5, i ? "a:extend UNWRITABLE" : "a:extended");
+    }
+}
+
 HOLDING(an_abandoned_client_answers_nothing, &short_lease)
 {
     s->is_tampered = 1;

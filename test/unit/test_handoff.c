@@ -33,6 +33,17 @@ WITH_CLIENT(hold_max_counts_from_the_begin_of_the_turn)
 
 /* ---- what belonged to the old turn ---- */
 
+/* The one before slept until its end. */
+HOLDING(the_next_turn_is_renewed_though_the_one_before_was_not, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER))
+{
+    asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    run_ms(s, 1);
+    release_quietly(a);
+    TELLS_IN(s, 10000, "b:WAITING b:OK");
+    SAME(s, asked(s, "mutex_release"), 0);
+    SAME(s, sent_at_us(s, "renew", 0), sent_at_us(s, "mutex_acquire", 0) + 1000000);
+}
+
 WITH_CLIENT(counts_end_with_their_turn)
 {
     const struct hilock_lock_options *again = HILOCK_LOCK_OPTIONS(.reentrant = 1);
@@ -112,6 +123,25 @@ GIVEN(who_gives_up_on_the_way_leaves_nothing,
     SAME(s, asked(s, "mutex_release"), 2); /* the second one ran after what the first one asked for: no third is needed */
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 2, "a:OK");
+}
+
+/* The release found nothing to end, and so it asked for nobody: the next one has left nothing at the store but what it asks for itself. */
+A_PLAY(a_release_that_ended_nothing_has_asked_for_nobody)
+{
+    for (int i = 0; i < 2; i++) {
+        struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000));
+        struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
+        s->is_tampered = 1;
+        store_delete(&s->store, "stock");
+        store_forget(&s->store);
+        if (i)
+            PLAN(s, .on = "mutex_release", .fate.refusal = say_string("0 1")); /* and one place was removed */
+        release(a);
+        TELLS_IN(s, 5, "b:WAITING a:release LOST b:OK");
+        release(b);
+        TELLS_IN(s, 3000, "b:released");
+        SAME(s, asked(s, "mutex_release"), 2 - i);
+    }
 }
 
 /* The lease runs out before the release can be sent. */

@@ -69,7 +69,69 @@ static void grants_behind_a_long_callback(struct fixture *s, void (*step)(struct
 A_PLAY(a_grant_that_aged_untold_is_asked_for_anew) { grants_behind_a_long_callback(s, block); }
 A_PLAY(a_grant_that_expired_untold_is_no_loss) { grants_behind_a_long_callback(s, block_for_long); }
 
+/* It counts on the share of a, and was not told so yet when that share ended. */
+WITH_CLIENT(a_share_that_ended_untold_is_asked_for_anew)
+{
+    static const struct hilock_lock_options shares = {.size = sizeof shares, .lease_ms = 3000, .holders_max = HILOCK_ANY_NUMBER, .share_local_ms = 200};
+    struct handle *a = held(p, "a", "stock", &shares), *x = handle_new(p, "x", "other", NULL), *b = handle_new(p, "b", "stock", &shares);
+    acquire(x, HILOCK_FOREVER);
+    cancel(x);
+    acquire(b, HILOCK_FOREVER);
+    when(x, "CANCELLED", block_for_long);
+    run_ms(s, 1);
+    TELLS_IN(s, 5, "x:CANCELLED a:LOST SUSPENDED b:OK");
+    HOLDS(s, b->result.remaining_ms > 2900 && b->result.fencing_token > a->event.fencing_token);
+}
+
 /* ---- lost, and not told yet ---- */
+
+static uint64_t jumps_to_us;
+
+static void jump(struct handle *handle) { world_jump_us(&handle->fixture->world, jumps_to_us - fixture_us(handle->fixture)); }
+
+static void cancelled_one_after_the_other(struct client *p)
+{
+    for (int i = 0; i < 2; i++) {
+        struct handle *x = handle_new(p, i ? "y" : "x", i ? "two" : "three", NULL);
+        acquire(x, HILOCK_FOREVER);
+        cancel(x);
+        if (!i)
+            when(x, "CANCELLED", jump);
+    }
+}
+
+/* It is over at its deadline, and no later: what is reported in that very microsecond comes behind the loss. */
+HAVING(a_loss_is_told_before_what_is_told_at_the_deadline,
+       held(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER)))
+{
+    jumps_to_us = sent_at_us(s, "mutex_acquire", 0) + 3000000 - 37000;
+    run_to(s, jumps_to_us - 1000);
+    cancelled_one_after_the_other(p);
+    run_ms(s, 1);
+    TELLS_IN(s, 1, "x:CANCELLED a:LOST EXPIRED y:CANCELLED");
+}
+
+/* Its extends tell it, and so they come as early as the loss itself would. */
+HOLDING(extends_that_tell_of_a_loss_come_before_other_news, &picky)
+{
+    extend(a, 0);
+    extend(a, 0);
+    jumps_to_us = fixture_us(s) + 9000000;
+    cancelled_one_after_the_other(p);
+    run_ms(s, 1);
+    TELLS_IN(s, 5, "x:CANCELLED a:extend LOST a:extend LOST y:CANCELLED");
+}
+
+/* From the deadline on nothing was ours any more, so nothing of ours was there to be ended. */
+HOLDING(a_release_at_the_deadline_that_finds_nothing_is_LOST, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER))
+{
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    world_jump_us(&s->world, sent_at_us(s, "mutex_acquire", 0) + 3000000 - 37000 - fixture_us(s));
+    release(a);
+    TELLS_IN(s, 5, "a:release LOST");
+}
+
 
 static void release_other(struct handle *handle)
 {

@@ -102,6 +102,18 @@ WITH_CLIENT(an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals)
     HOLDS(s, asked(s, "simple_renew") >= 5);
 }
 
+/* The answer to that renewal says that the lock is held, so a release must follow. */
+WITH_CLIENT(a_SIMPLE_lock_is_released_behind_a_renewal_under_way)
+{
+    struct handle *a = held(p, "a", "stock", SIMPLE(.lease_ms = 3000));
+    PLAN(s, .on = "simple_renew", .fate.back_us = 100000);
+    run_ms(s, 1010);
+    release(a);
+    TELLS_IN(s, 110, "a:released");
+    SAME(s, asked(s, "simple_release"), 1);
+    SAME(s, store_left_ms(&s->store, "stock"), -2);
+}
+
 WITH_CLIENT(siblings_of_two_kinds_stand_in_one_line)
 {
     struct handle *a = held(p, "a", "stock", NULL), *b, *c = simple(p, "c");

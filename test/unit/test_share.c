@@ -281,6 +281,7 @@ A_PLAY(a_downgrade_without_an_answer_is_UNKNOWN_and_asked_again)
     downgrade(w);
     TELLS_IN(s, 499, "");
     TELLS_IN(s, 2, "w:downgrade UNKNOWN");
+    TEXT(s, w->detail, "no answer from 127.0.0.1:6379 within 500 ms: others may share \"stock\" by now; the next renewal finds out");
     SAME(s, downgrade(w), HILOCK_UNSUPPORTED);
     TELLS_IN(s, 5000, "a:OK");
     SAME(s, asked(s, "share_downgrade"), 1); /* the first did not arrive */
@@ -403,6 +404,22 @@ A_PLAY(a_refusal_after_a_lost_answer_undoes_no_downgrade)
     TELLS_IN(s, 1, "w:released");
     HOLDS(s, is_held(a) && is_ours(s, "stock"));
     release_quietly(a);
+}
+
+/* Nothing has changed for the waiters of its client: they ask no earlier. */
+HOLDING(a_downgrade_that_finds_no_memory_wakes_nobody, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR))
+{
+    asking(p, "b", "stock", NULL);
+    TELLS_IN(s, 5, "b:WAITING");
+    size_t before = asked(s, "mutex_acquire");
+    s->memory.is_out = s->memory.spares_links = 1;
+    SAME(s, downgrade(a), HILOCK_NO_MEMORY);
+    s->memory.is_out = 0;
+    TELLS_IN(s, 5, "");
+    SAME(s, asked(s, "mutex_acquire"), before);
+    SAME(s, asked(s, "share_downgrade"), 0);
+    SAME(s, downgrade(a), HILOCK_OK);
+    TELLS_IN(s, 5, "a:shares");
 }
 
 A_PLAY(only_a_plain_handle_that_holds_alone_can_be_downgraded)
