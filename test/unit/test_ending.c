@@ -75,6 +75,22 @@ HOLDING(a_release_without_an_answer_is_UNKNOWN_though_its_lease_is_over_when_the
     TELLS_IN(s, 10, "a:release UNKNOWN a:SETTLED");
 }
 
+/* The process stood still while the time of the call ran out. Then the renewal under way is answered: nothing is there any more. */
+HOLDING(an_unknown_release_is_settled_when_a_renewal_finds_nothing, HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 9000))
+{
+    PLAN(s, .on = "simple_renew", .fate.back_us = 3100000);
+    s->is_tampered = 1;
+    run_ms(s, 2990);
+    store_delete(&s->store, "stock");
+    run_ms(s, 20);
+    SAME(s, asked(s, "simple_renew"), 1);
+    release(a);
+    run_us(s, 10);
+    frozen_ms(p, 3500);
+    TELLS_IN(s, 10, "a:release UNKNOWN a:SETTLED");
+    SAME(s, asked(s, "simple_release"), 0);
+}
+
 HOLDING(a_release_whose_message_is_refused_is_a_release, NULL)
 {
     sim_store_mute(s->store.core);
@@ -96,6 +112,7 @@ GIVEN(cancelled_before_it_left_nothing_is_asked, fixture_open(s, NULL))
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
     TELLS_IN(s, 10, "a:CANCELLED");
     SAME(s, asked(s, "mutex_acquire"), 0);
+    SAME(s, asked(s, "mutex_release"), 0);
     SAME(s, cancel(a), HILOCK_NOT_PENDING);
 }
 
@@ -208,6 +225,27 @@ A_PLAY(a_ghost_runs_no_longer_because_the_server_has_a_slow_clock)
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 2000);
     HOLDS(s, !is_ours(s, "stock"));
+}
+
+/* The server comes back with what it had before the release. Of a kind without a queue nothing but the lease can come back, and that ends. */
+WITH_CLIENT(a_release_is_repeated_where_a_restart_undid_it)
+{
+    static const hilock_kind kinds[] = {HILOCK_MUTEX, HILOCK_SIMPLE};
+    for (size_t i = 0; i < 2; i++) {
+        struct store *before = fixture_server(s, formatted("10.0.0.%zu:1", i + 1));
+        struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = kinds[i], .lease_ms = 3000));
+        store_copy(before, &s->store);
+        release(a);
+        run_ms(s, 1500);
+        store_copy(&s->store, before);
+        store_restart(&s->store, 1);
+        net_reset(&s->net, NULL, NET_ALL);
+        TELLS_IN(s, 1000, "a:released");
+        SAME(s, store_left_ms(&s->store, "stock") == -2, kinds[i] == HILOCK_MUTEX);
+        SAME(s, client_lines(p, "the store had acknowledged a release of \"stock\" and lost it in the failover: it is repeated"), 1);
+        run_ms(s, 3000);
+    }
+    SAME(s, asked(s, "simple_release"), 1);
 }
 
 /* Whether it is answered or not: what it took is given back when nothing of it can be at the store. */

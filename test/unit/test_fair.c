@@ -332,6 +332,24 @@ A_PLAY(a_release_beside_a_heartbeat_is_answered_in_its_own_time)
     SAME(s, counts_of(q).undone, 0); /* it was granted in time, and released by its user */
 }
 
+/* The heartbeat stands behind another request when the push comes, and is not sent. */
+A_PLAY(a_push_makes_a_heartbeat_needless_that_was_not_sent)
+{
+    struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 1));
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
+    run_ms(s, 2600);
+    size_t before = asked(s, "mutex_acquire");
+    PLAN(s, .on = "mutex_acquire", .fate.there_us = 300000);
+    asking(q, "c", "other", NULL);
+    run_ms(s, 150);
+    release_quietly(a);
+    TELLS_IN(s, 5, "b:WAITING b:OK");
+    TELLS_IN(s, 1500, "c:OK");
+    SAME(s, asked(s, "mutex_acquire"), before + 1);
+    HOLDS(s, is_held(b));
+    release_quietly(b);
+}
+
 /* It runs when the hold that the push gave is over, and finds the name free. */
 WITH_CLIENT(a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost)
 {

@@ -342,6 +342,28 @@ A_PLAY(places_that_stand_still_for_long_are_counted_as_overdue)
     SAME(s, stats.places_unheard + stats.places_lapsed, 0);
 }
 
+/* Its client listens already, for another name, so it has asked once only: what it promised then is what counts. */
+A_PLAY(a_place_is_overdue_as_soon_as_the_promise_of_its_first_request_is_over)
+{
+    const struct hilock_lock_options *fair = HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR);
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *h = held(p, "h", "stock", NULL);
+    held(p, "g", "other", NULL);
+    asking(q, "w", "other", fair);
+    run_ms(s, 10);
+    size_t before = asked(s, "mutex_acquire");
+    asking(q, "x", "stock", fair);
+    run_ms(s, 10);
+    SAME(s, asked(s, "mutex_acquire"), before + 1);
+    world_freeze(&q->loop.lane);
+    run_ms(s, 4500);
+    release_quietly(h);
+    run_ms(s, 1000);
+    world_thaw(&s->world, &q->loop.lane);
+    SAME(s, counts_of(p).places_overdue, 1);
+    fixture_hush(s);
+}
+
 A_PLAY(places_of_a_client_whose_grant_lapsed_are_counted)
 {
     struct hilock_stats stats = beside_two_that_do_not_answer(s, 0, 5); /* x is granted the name; y is of the same client */
