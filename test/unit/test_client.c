@@ -390,7 +390,29 @@ HOLDING(a_thread_adopts_and_the_former_is_refused, NULL)
     TELLS_IN(s, 60000, ""); /* and it is renewed again */
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
     SAME(s, client_lines(p, "another thread than before turns"), 1);
+    HOLDS(s, counts_of(p).wrong_thread > 20); /* each turn is counted, too */
     SAME(s, hilock_client_adopt(NULL), HILOCK_INVALID);
+}
+
+static void *check_here(void *cell) { return (void *)(intptr_t)hl_cell_check_thread(cell); }
+
+/* Whether that one turns the loop or adopts the client. */
+WITH_CLIENT(from_the_first_thread_on_another_one_is_refused)
+{
+    static void *const refused = (void *)(intptr_t)HILOCK_WRONG_THREAD;
+    for (int i = 0; i < 2; i++) {
+        struct hl_cell *cell = hl_cell_new(&p->client->core.host.memory);
+        void *before = refused, *then = NULL;
+        pthread_t thread;
+        HOLDS(s, pthread_create(&thread, NULL, check_here, cell) == 0 && pthread_join(thread, &before) == 0 && !before);
+        if (i)
+            hl_cell_claim(cell);
+        else
+            SAME(s, hl_cell_adopt(cell), HILOCK_OK);
+        HOLDS(s, pthread_create(&thread, NULL, check_here, cell) == 0 && pthread_join(thread, &then) == 0 && then == refused);
+        SAME(s, hl_cell_check_thread(cell), HILOCK_OK);
+        hl_cell_unref(cell);
+    }
 }
 
 HOLDING(another_thread_is_refused_and_counted_and_nothing_is_written, NULL)

@@ -161,6 +161,73 @@ A_PLAY(the_client_may_be_closed_inside_each) { step_inside_every_callback(s, clo
 A_PLAY(abandoned_and_freed_inside_each) { step_inside_every_callback(s, abandon_and_free_all); }
 A_PLAY(freed_and_abandoned_inside_each) { step_inside_every_callback(s, free_all_and_abandon); }
 
+/* ---- turns ---- */
+
+static unsigned turns, turn_of_x, turn_of_y;
+static uint64_t takes_us;
+
+static void turned(void *arg) { (void)arg, turns++; }
+static void y_is_told(struct handle *handle) { (void)handle, turn_of_y = turns; }
+
+static void x_takes_long(struct handle *handle)
+{
+    turn_of_x = turns;
+    world_jump_us(&handle->fixture->world, takes_us);
+}
+
+static void x_cancels_y(struct handle *handle)
+{
+    turn_of_x = turns;
+    SAME(handle->fixture, cancel(TAILQ_NEXT(handle, entry)), HILOCK_OK);
+}
+
+/* y waits, and x is cancelled, which takes one turn. */
+static void cancels_x(struct fixture *s, void (*in_x)(struct handle *handle), int cancels_y)
+{
+    struct client *p = the_client(s);
+    struct handle *x, *y;
+    store_take(&s->store, "stock", "another", 600000);
+    x = acquiring(handle_new(p, "x", "stock", NULL), HILOCK_FOREVER);
+    y = acquiring(handle_new(p, "y", "stock", NULL), HILOCK_FOREVER);
+    unheard_ms(s, 10);
+    p->loop.turned = turned;
+    turns = 0;
+    if (in_x)
+        when(x, "CANCELLED", in_x);
+    when(y, "CANCELLED", y_is_told);
+    cancel(x);
+    if (cancels_y)
+        cancel(y);
+    run_ms(s, 1);
+    run_ms(s, 1);
+}
+
+/* So callbacks that cause each other cannot keep the loop in one turn. */
+A_PLAY(what_a_callback_brings_about_is_told_in_a_later_turn)
+{
+    cancels_x(s, x_cancels_y, 0);
+    TELLS(s, "x:CANCELLED y:CANCELLED");
+    SAME(s, turn_of_x, 0);
+    HOLDS(s, turn_of_y > 0);
+}
+
+A_PLAY(news_cost_one_turn)
+{
+    cancels_x(s, NULL, 0);
+    TELLS(s, "x:CANCELLED");
+    SAME(s, turns, 1);
+}
+
+/* After 2 ms of callbacks the loop has other work. */
+A_PLAY(a_turn_has_two_milliseconds_for_callbacks)
+{
+    for (takes_us = 2000; takes_us < 2002; takes_us++) {
+        cancels_x(s, x_takes_long, 1);
+        TELLS(s, "x:CANCELLED y:CANCELLED");
+        SAME(s, turn_of_y - turn_of_x, takes_us - 2000);
+    }
+}
+
 /* ---- silence ---- */
 
 A_PLAY(a_freed_or_dropped_handle_is_silent_in_every_state)

@@ -195,6 +195,55 @@ WITH_CLIENT(each_has_its_own_hold_max)
     SAME(s, asked(s, "share_release"), 1);
 }
 
+/* A renewal under way does not fail because one of them has held for long enough. */
+WITH_CLIENT(an_end_of_one_is_no_failure_of_a_renewal_under_way)
+{
+    struct handle *b;
+    comes(p, "a", READS(.lease_ms = 1000, .hold_max_ms = 1000));
+    run_ms(s, 100);
+    b = comes(p, "b", READS(.lease_ms = 1000, .hold_max_ms = 1000));
+    PLAN(s, .on = "share_renew", .after = 2, .fate.back_us = 50000);
+    TELLS_IN(s, 910, "a:OK b:OK a:LOST HOLD_MAX");
+    SAME(s, asked(s, "share_renew"), 3);
+    HOLDS(s, is_held(b));
+    TELLS_IN(s, 100, "b:LOST HOLD_MAX");
+    SAME(s, counts_of(p).renewals, 3);
+    SAME(s, counts_of(p).renewals_failed, 0);
+}
+
+static void jump_750_ms(struct handle *handle) { world_jump_us(&handle->fixture->world, 750000); }
+
+static struct handle *joins;
+
+static void jump_and_join(struct handle *handle)
+{
+    world_jump_us(&handle->fixture->world, 300000);
+    acquire(joins, HILOCK_TRY);
+}
+
+/* The time of b is over before it was told of its grant, that of c is not: b asks anew, and nothing was lost. */
+WITH_CLIENT(a_tenure_that_is_over_untold_is_no_loss)
+{
+    const struct hilock_lock_options *once =
+        HILOCK_LOCK_OPTIONS(.holders_max = HILOCK_ANY_NUMBER, .share_local_ms = 333, .lease_ms = 1000, .hold_max_ms = 1000);
+    struct handle *a = comes(p, "a", once), *x = handle_new(p, "x", "one", NULL), *y = handle_new(p, "y", "two", NULL);
+    joins = handle_new(p, "c", "stock", once);
+    extend(a, 60000);
+    TELLS_IN(s, 2, "a:OK a:extended");
+    when(x, "CANCELLED", jump_and_join);
+    when(y, "CANCELLED", jump_750_ms);
+    acquire(x, HILOCK_FOREVER);
+    acquire(y, HILOCK_FOREVER);
+    cancel(x);
+    cancel(y);
+    acquire(handle_new(p, "b", "stock", once), HILOCK_FOREVER);
+    for (int i = 0; i < 3; i++) /* two of these end by a jump */
+        run_ms(s, 2);
+    TELLS(s, "x:CANCELLED y:CANCELLED a:LOST HOLD_MAX b:OK c:OK");
+    SAME(s, counts_of(p).lost_hold_max, 1);
+    release_quietly(joins);
+}
+
 static struct handle *readers[2];
 
 static void release_readers(struct handle *handle)

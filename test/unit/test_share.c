@@ -406,6 +406,23 @@ A_PLAY(a_refusal_after_a_lost_answer_undoes_no_downgrade)
     release_quietly(a);
 }
 
+/* So does one behind a renewal that was overdue before it was given up. */
+A_PLAY(a_refusal_after_a_long_silence_undoes_no_downgrade)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 2000));
+    struct handle *w = held(p, "w", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 4500)), *a = reads(fixture_connect(s, NULL), "a");
+    PLAN(s, .on = "share_downgrade", .fate.answer_is_lost = 1);
+    PLAN(s, .on = "share_downgrade", .error = "NOPERM ACL failure in script: User x has no permissions to run the 'zscore' command");
+    downgrade(w);
+    run_ms(s, 20000);
+    HOLDS(s, strstr(s->story, "w:downgrade UNKNOWN") && is_held(w) && is_held(a));
+    SAME(s, asked(s, "renew"), 0);
+    SAME(s, asked(s, "share_downgrade"), 2);
+    fixture_hush(s);
+    release_quietly(w);
+    release_quietly(a);
+}
+
 /* Nothing has changed for the waiters of its client: they ask no earlier. */
 HOLDING(a_downgrade_that_finds_no_memory_wakes_nobody, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR))
 {

@@ -211,6 +211,91 @@ HOLDING(nothing_is_shortened_by_a_clock_from_before_its_step, HILOCK_LOCK_OPTION
     HOLDS(s, store_left_ms(&s->store, "stock") > 100000);
 }
 
+/* A SIMPLE lock and a share are never shortened, so an extend of theirs does not wait behind a renewal whose answer is lost. */
+HOLDING(of_a_kind_that_is_not_shortened_an_extend_waits_for_nothing, HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000))
+{
+    s->is_tampered = 1;
+    store_expire_ms(&s->store, "stock", 60000);
+    PLAN(s, .on = "simple_renew", .after = 1, .fate.resets_after = 1);
+    run_ms(s, 1010);
+    for (int i = 0; i < 3000 && asked(s, "simple_renew") < 2; i++)
+        run_ms(s, 1);
+    extend(a, 5000);
+    TELLS_IN(s, 500, "a:extended");
+}
+
+static int words_of(const char *text)
+{
+    int words = 1;
+    for (; *text; text++)
+        words += *text == ' ';
+    return words;
+}
+
+/* Nothing is too long: over a new link, whose server's time is known afresh, a renewal asks as it did before. And what an extend asks
+ * for is not cut, though the lease is too long. */
+HOLDING(only_a_lease_that_is_too_long_is_asked_to_be_shorter, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
+{
+    run_ms(s, 1100);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 1500);
+    HOLDS(s, asked(s, "renew") > 1);
+    for (int i = 0; i < (int)asked(s, "renew"); i++)
+        TEXT(s, store_line(&s->store, "renew", i)->text, store_line(&s->store, "renew", 0)->text);
+    s->is_tampered = 1;
+    store_expire_ms(&s->store, "stock", 3600000);
+    for (size_t before = asked(s, "renew"); asked(s, "renew") == before;)
+        run_ms(s, 1);
+    run_ms(s, 5); /* the server's time is known afresh */
+    extend(a, 60000);
+    run_ms(s, 5);
+    SAME(s, words_of(store_line(&s->store, "renew", -1)->text), words_of(store_line(&s->store, "renew", 0)->text));
+}
+
+/* The row of failures is counted to 255 only. */
+HOLDING(failing_for_ten_minutes_is_told_once, HILOCK_LOCK_OPTIONS(.lease_ms = 900000))
+{
+    PLAN(s, .on = "renew", .error = "BUSY Redis is busy running a script.", .times = PLAN_ALWAYS);
+    TELLS_IN(s, 600000, "a:RENEWAL_FAILED");
+    HOLDS(s, counts_of(p).renewals_failed > 300);
+}
+
+/* As long as the drift allows for is as long as was asked for. */
+HOLDING(a_lease_longer_by_the_drift_is_no_anomaly, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
+{
+    s->is_tampered = p->tells = 1;
+    run_ms(s, 900);
+    store_expire_ms(&s->store, "stock", 3136);
+    TELLS_IN(s, 200, "");
+    SAME(s, asked(s, "renew"), 1);
+    run_ms(s, 800);
+    store_expire_ms(&s->store, "stock", 3137);
+    TELLS_IN(s, 200, "ANOMALY");
+}
+
+/* A second is the border between a loop that was late and one that was stopped. */
+A_PLAY(a_loss_that_is_noticed_late_by_a_second_is_EXPIRED)
+{
+    for (uint64_t more_us = 0; more_us < 2; more_us++) {
+        struct client *p = fixture_connect(s, NULL);
+        held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+        world_jump_us(&s->world, sent_at_us(s, "mutex_acquire", -1) + LEASE_US - DRIFT_US + 1000000 + more_us - fixture_us(s));
+        TELLS_IN(s, 5, more_us ? "a:LOST SUSPENDED" : "a:LOST EXPIRED");
+    }
+}
+
+/* Extends that wait for the next renewal give the present one no more time. */
+HOLDING(extends_do_not_postpone_the_failure_of_a_renewal, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
+{
+    PLAN(s, .on = "renew", .fate.back_us = 1500000);
+    run_ms(s, 1900);
+    SAME(s, asked(s, "renew"), 1);
+    extend(a, 0);
+    run_ms(s, 150);
+    SAME(s, counts_of(p).renewals_failed, 1);
+    TELLS_IN(s, 600, "a:RENEWAL_FAILED a:RENEWED a:extended");
+}
+
 enum { FEW = 300, MANY = 310 };
 
 /* From the first renewal to the last of so many holds that began in one moment. */
