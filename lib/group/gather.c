@@ -130,21 +130,24 @@ static void answer(struct hl_gather *gather, struct hilock_result result)
         hl_callback_result(lock, own.on_result, result, own.user);
 }
 
-/* Reports the answer that most masters agree on. Its words are taken out of the gather, because answer() may free the
- * gather before the user has read them. */
+/* Takes the words of the answer that most members agree on out of the gather, because answer() may free the gather
+ * before the user has read them. The caller frees them. NULL: no member has answered so, or its answer has no words */
+static struct hl_result_words *take_words(struct hl_gather *gather, hilock_status status, uint32_t *ret_agreed)
+{
+    struct hl_vote *one = hl_vote_most_agreed(gather->votes, gather->voted, status, ret_agreed);
+    struct hl_result_words *words = one ? one->words : NULL;
+    if (one)
+        one->words = NULL;
+    return words;
+}
+
 static void answer_question(struct hl_gather *gather, hilock_status status)
 {
     const struct hl_group *group = gather->group;
     struct hilock_result result = {.status = status};
-    struct hl_vote *one = hl_vote_most_agreed(gather->votes, gather->voted, status, &result.votes);
-    struct hl_result_words *words = NULL;
+    hilock_status named = count(gather, status) ? status : HILOCK_OK;
+    struct hl_result_words *words = take_words(gather, named, &result.votes);
     struct hl_text silence;
-    if (!one)
-        one = hl_vote_most_agreed(gather->votes, gather->voted, HILOCK_OK, &result.votes);
-    if (one) {
-        words = one->words;
-        one->words = NULL;
-    }
     if (gather->operation == HILOCK_OP_FORCE_RELEASE)
         result.votes = count(gather, HILOCK_OK);
     hl_view_set_words(words, &result);
@@ -156,17 +159,25 @@ static void answer_question(struct hl_gather *gather, hilock_status status)
     hl_memory_free(hl_group_memory(group), words);
 }
 
+/* The sentence of an extend is that of a member with the same status: the latest answer may be another one. A release
+ * is decided by the latest answer. */
 static void answer_call(struct hl_gather *gather, hilock_status status, const struct hilock_result *latest)
 {
+    const struct hl_group *group = gather->group;
     int is_extend = gather->operation == HILOCK_OP_EXTEND;
     struct hilock_result result = {.status = status, .detail = latest->detail};
-    if (hl_lock_is_voted(gather->group->lock))
-        result.votes = is_extend ? hl_members_votes(gather->group) : count(gather, HILOCK_OK);
-    if (status == HILOCK_OK)
-        result.detail = hilock_status_text(HILOCK_OK);
-    else if (is_extend && status == HILOCK_UNKNOWN && (latest->status == HILOCK_LOST || latest->status == HILOCK_OK))
+    uint32_t agreed;
+    struct hl_result_words *words = take_words(gather, status, &agreed);
+    if (hl_lock_is_voted(group->lock))
+        result.votes = is_extend ? hl_members_votes(group) : count(gather, HILOCK_OK);
+    if (words)
+        result.detail = words->detail;
+    else if (is_extend && status == HILOCK_UNKNOWN)
         result.detail = hl_words_half_extended;
+    else if (is_extend || status == HILOCK_OK)
+        result.detail = hilock_status_text(status);
     answer(gather, result);
+    hl_memory_free(hl_group_memory(group), words);
 }
 
 /* ---- the members' answers ---- */
@@ -182,7 +193,7 @@ static void on_answered(const struct hilock_result *result, void *user)
     struct hilock_lock *lock = gather->group->lock;
     struct hl_core *core = hl_group_core(gather->group);
     hilock_status status = result->status;
-    int is_release = gather->operation == HILOCK_OP_RELEASE, is_decided;
+    int is_release = gather->operation == HILOCK_OP_RELEASE, has_words, is_decided;
     gather->attempts = is_release ? gather->attempts || result->attempts : gather->attempts + result->attempts;
     /* A forced release of a named holder peeks first, because that holder may have another id at each master. */
     int is_first_look = gather->operation != HILOCK_OP_PEEK && result->operation == HILOCK_OP_PEEK;
@@ -193,7 +204,8 @@ static void on_answered(const struct hilock_result *result, void *user)
         if (status == HILOCK_OK)
             return;
     }
-    keep(gather, status, is_question(gather) ? hl_view_copy_words(&core->host.memory, result) : NULL);
+    has_words = is_question(gather) || (!is_release && status != HILOCK_OK);
+    keep(gather, status, has_words ? hl_view_copy_words(&core->host.memory, result) : NULL);
     gather->open--;
     gather->unsettled += is_release && status == HILOCK_UNKNOWN;
     lock->refs++;

@@ -26,7 +26,8 @@ struct hl_gather {
     enum hl_gather_state state;
     char *named;              /* FORCE_RELEASE of a named holder: that holder. Such a gather begins with peeks */
     unsigned voted;
-    struct hl_vote votes[];   /* the first `voted` are the members' answers; only those to a question have words */
+    struct hl_vote votes[];   /* the first `voted` are the members' answers. Those to a release, and the OK to an
+                                 extend, have no words */
 };
 
 void hl_gather_forget(struct hl_group *group); /* frees all gathers of the group; reports and sends nothing */

@@ -59,6 +59,21 @@ GIVEN(extended_by_a_majority_or_not_at_all, quorum(s, 3))
     TELLS_IN(s, 10, "a:extend LOST a:released");
 }
 
+/* Whichever of the three answers last. */
+HAVING(a_refused_extend_says_why_and_not_what_the_last_master_said, held(quorum(s, 3), "a", "stock", NULL))
+{
+    for (unsigned last = 0; last < 3; last++) {
+        PLAN(s, .on = "renew", .at = store_at(s, last), .fate.back_us = 2000);
+        for (unsigned i = 0; i < 3; i++)
+            if (i != last)
+                PLAN(s, .on = "renew", .at = store_at(s, i), .error = "OOM command not allowed");
+        extend(a, 30000);
+        TELLS_IN(s, 10, "a:extend UNWRITABLE");
+        HOLDS(s, strstr(a->detail, "OOM command not allowed"));
+        unheard_ms(s, 20000);
+    }
+}
+
 /* The first master says yes and is lost before the second one answers; the third, whose vote is late, was not asked. */
 HAVING(an_extend_counts_only_masters_that_still_have_it,
        handle_new(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000)))
