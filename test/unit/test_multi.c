@@ -41,6 +41,7 @@ WITH_CLIENT(eight_free_names_take_one_round_trip)
     SAME(s, asked_at_us(s, "mutex_acquire", 0), asked_at_us(s, "mutex_acquire", 7));
     SAME(s, m->at_us - begun_us, s->net.there_us + s->net.back_us);
     SAME(s, m->result.attempts, 8);
+    TEXT(s, m->detail, "granted");
     HOLDS(s, has_all(s, eight));
 }
 
@@ -128,6 +129,33 @@ WITH_CLIENT(it_does_not_overtake_siblings_that_wait)
     TELLS_IN(s, 5, "one:released m:OK");
 }
 
+static const struct hilock_lock_options seldom = {.size = sizeof seldom, .kind = HILOCK_SIMPLE};
+
+/* "b" is another's, whose lease is over, and "one" has yet to learn that it is free. */
+static struct handle *behind_a_lease_that_is_over(struct client *p)
+{
+    struct fixture *s = p->fixture;
+    store_take_simple(&s->store, "b", "another", 1000);
+    asking(p, "one", "b", &seldom);
+    while (store_left_ms(&s->store, "b") > 0)
+        run_us(s, 100);
+    run_us(s, 900);
+    TELLS(s, "one:WAITING");
+    return multi_new(p, "m", abc, &seldom);
+}
+
+WITH_CLIENT(a_try_of_a_name_whose_holder_is_over_gets_the_others_too)
+{
+    acquiring(behind_a_lease_that_is_over(p), HILOCK_TRY);
+    TELLS_IN(s, 5, "m:OK");
+}
+
+WITH_CLIENT(a_wait_for_a_name_whose_holder_is_over_overtakes_no_sibling)
+{
+    acquiring(behind_a_lease_that_is_over(p), HILOCK_FOREVER);
+    TELLS_IN(s, 100, "m:WAITING one:OK");
+}
+
 /* ---- faults ---- */
 
 WITH_CLIENT(lost_when_any_name_is_lost_and_the_others_are_released)
@@ -188,6 +216,7 @@ static void ended_while_under_way(struct fixture *s, void (*end)(struct handle *
         end(m);
         TELLS_IN(s, 10, told);
         HOLDS(s, has_none(s, abc));
+        SAME(s, counts_of(p).waiting, 0);
         store_delete(&s->store, "b");
     }
 }
@@ -288,10 +317,12 @@ WITH_CLIENT(the_order_is_that_of_the_bytes)
         store_free_name(&s->store, at[(i + 1) % 2]);
     }
     run_ms(s, 10);
+    size_t before = asked(s, "mutex_acquire");
     for (int i = 0; i < 100; i++) {
         run_ms(s, 1);
         HOLDS(s, has_none(s, abc));
     }
+    SAME(s, asked(s, "mutex_acquire"), before); /* as it keeps no name from others, it need not look who has "a" */
 }
 
 /* Another program may want the names in another order. */

@@ -59,21 +59,6 @@ GIVEN(extended_by_a_majority_or_not_at_all, quorum(s, 3))
     TELLS_IN(s, 10, "a:extend LOST a:released");
 }
 
-/* Whichever of the three answers last. */
-HAVING(a_refused_extend_says_why_and_not_what_the_last_master_said, held(quorum(s, 3), "a", "stock", NULL))
-{
-    for (unsigned last = 0; last < 3; last++) {
-        PLAN(s, .on = "renew", .at = store_at(s, last), .fate.back_us = 2000);
-        for (unsigned i = 0; i < 3; i++)
-            if (i != last)
-                PLAN(s, .on = "renew", .at = store_at(s, i), .error = "OOM command not allowed");
-        extend(a, 30000);
-        TELLS_IN(s, 10, "a:extend UNWRITABLE");
-        HOLDS(s, strstr(a->detail, "OOM command not allowed"));
-        unheard_ms(s, 20000);
-    }
-}
-
 /* The first master says yes and is lost before the second one answers; the third, whose vote is late, was not asked. */
 HAVING(an_extend_counts_only_masters_that_still_have_it,
        handle_new(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000)))
@@ -91,6 +76,46 @@ HAVING(an_extend_counts_only_masters_that_still_have_it,
     HOLDS(s, is_held(a));
 }
 
+/* Whichever of the three answers last. */
+HAVING(a_refused_extend_says_why_and_not_what_the_last_master_said, held(quorum(s, 3), "a", "stock", NULL))
+{
+    for (unsigned last = 0; last < 3; last++) {
+        PLAN(s, .on = "renew", .at = store_at(s, last), .fate.back_us = 2000);
+        for (unsigned i = 0; i < 3; i++)
+            if (i != last)
+                PLAN(s, .on = "renew", .at = store_at(s, i), .error = "OOM command not allowed");
+        extend(a, 30000);
+        TELLS_IN(s, 10, "a:extend UNWRITABLE");
+        HOLDS(s, strstr(a->detail, "OOM command not allowed"));
+        unheard_ms(s, 20000);
+    }
+}
+
+/* Two of three have lost it, one after the other; the first one has voted again before the second one answers. */
+HAVING(an_extend_is_not_LOST_while_the_hold_stands, held(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000)))
+{
+    s->is_tampered = 1;
+    PLAN(s, .on = "renew", .at = store_at(s, 1), .fate.back_us = 1500000);
+    PLAN(s, .on = "renew", .at = store_at(s, 2), .fate.back_us = 2000000);
+    store_delete(store_at(s, 0), "stock");
+    store_delete(store_at(s, 1), "stock");
+    extend(a, 30000);
+    run_ms(s, 1400);
+    HOLDS(s, is_ours(s, "stock"));
+    TELLS_IN(s, 500, "");
+    TELLS_IN(s, 200, "a:extend UNKNOWN");
+    HOLDS(s, is_held(a));
+}
+
+/* It is asked each third of the lease. */
+HAVING(a_master_that_refuses_to_be_healed_is_asked_until_it_votes, held(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000)))
+{
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .times = 3, .error = "LOADING Redis is loading the dataset in memory");
+    restart_empty(s, 2);
+    run_ms(s, 14000);
+    SAME(s, kept(s, "stock"), 3);
+}
+
 /* One master ended the hold, and two cannot. */
 A_PLAY(a_force_release_that_too_few_masters_carry_out_is_UNKNOWN)
 {
@@ -101,6 +126,34 @@ A_PLAY(a_force_release_that_too_few_masters_carry_out_is_UNKNOWN)
     force(b, NULL);
     TELLS_IN(s, 10, "b:force UNKNOWN");
     SAME(s, b->result.votes, 1);
+}
+
+/* The third one is away. */
+HAVING(where_masters_disagree_peek_tells_what_the_first_one_says, handle_new(quorum(s, 3), "a", "stock", NULL))
+{
+    take_at(s, 0, 1, "another:1");
+    crash(s, 2);
+    run_ms(s, 1);
+    peek(a);
+    TELLS_IN(s, 5, "a:peek OK");
+    TEXT(s, a->holder, "another:1");
+    SAME(s, a->result.votes, 1);
+}
+
+/* It is told in the log by its name, and not as a question. */
+A_PLAY(the_votes_of_a_force_release_are_the_masters_that_ended_a_hold)
+{
+    struct handle *b = handle_new(quorum(s, 3), "b", "stock", NULL);
+    take_at(s, 0, 1, "one:1");
+    take_at(s, 1, 2, "another:1");
+    peek(b);
+    TELLS_IN(s, 1, "b:peek OK");
+    SAME(s, b->result.votes, 2);
+    SAME(s, client_lines(b->client, "force_release"), 0);
+    force(b, "one:1");
+    TELLS_IN(s, 1, "b:force LOST");
+    SAME(s, b->result.votes, 1);
+    SAME(s, client_lines(b->client, "force_release of \"stock\": LOST"), 1);
 }
 
 HAVING(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles, held(quorum(s, 3), "a", "stock", NULL))
