@@ -78,6 +78,9 @@ TRIAL(on_a_turn_that_is_refused_nothing_is_read)
     assert_string_equal(trial->told, "up");
     trial->host.begin_turn = NULL;
     tells(trial, "up +PONG");
+    link_trial_ask(trial);
+    link_trial_answer(trial, "+AGAIN\r\n"); /* its descriptor is watched again */
+    tells(trial, "up +PONG +AGAIN");
 }
 
 /* ---- the descriptor ---- */
@@ -108,6 +111,20 @@ TRIAL_ON_TCP(in_a_forked_child_its_descriptor_leads_nowhere)
     assert_string_equal(trial->told, "up");
     assert_int_equal(getpeername(fd, (struct sockaddr *)&name, &length), -1);
     assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    trial->host.begin_turn = NULL;
+}
+
+/* So the socket in between has number 0. */
+TRIAL_ON_TCP(in_a_forked_child_without_stdin_no_descriptor_is_left_open)
+{
+    int saved = fcntl(0, F_DUPFD_CLOEXEC, 3);
+    close(0);
+    trial->host.begin_turn = is_a_child;
+    link_trial_answer(trial, "+PONG\r\n");
+    link_trial_turns(trial, 3);
+    assert_int_equal(fcntl(0, F_GETFD), -1);
+    assert_int_equal(dup2(saved, 0), 0);
+    close(saved);
     trial->host.begin_turn = NULL;
 }
 

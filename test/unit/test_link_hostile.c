@@ -170,6 +170,89 @@ static size_t feed_until_down(struct link_trial *trial, const char *head, const 
     return fed;
 }
 
+/* ---- what another hiredis would let through ---- */
+
+/* 0.14.1 itself refuses a list in more than eight others, and knows no other types. */
+static const char *refusal_of(int type, int depth)
+{
+    struct hl_memory memory;
+    struct hl_reader reader;
+    redisReader *parser = redisReaderCreate();
+    redisReadTask tasks[HL_REPLY_DEPTH_MAX + 2] = {{.type = 0}};
+    void *objects[HL_REPLY_DEPTH_MAX + 2];
+    hl_memory_init(&memory, NULL);
+    hl_reader_init(&reader, parser, &memory);
+    reader.asked = 1;
+    for (int i = 0; i < depth; i++) {
+        tasks[i] = (redisReadTask){.type = i < depth - 1 ? REDIS_REPLY_ARRAY : type, .elements = 1, .privdata = &reader,
+                                   .parent = i ? &tasks[i - 1] : NULL};
+        tasks[i].obj = objects[i] = tasks[i].type == REDIS_REPLY_ARRAY ? parser->fn->createArray(&tasks[i], 1)
+                                                                       : parser->fn->createNil(&tasks[i]);
+        assert_true((objects[i] != NULL) == !reader.refusal);
+    }
+    if (objects[0])
+        parser->fn->freeObject(objects[0]);
+    redisReaderFree(parser);
+    return reader.refusal ? reader.refusal : "";
+}
+
+TEST(test_deep)
+{
+    assert_string_equal(refusal_of(REDIS_REPLY_ARRAY, HL_REPLY_DEPTH_MAX), "");
+    assert_string_equal(refusal_of(REDIS_REPLY_NIL, HL_REPLY_DEPTH_MAX + 1), "");
+    assert_string_equal(refusal_of(REDIS_REPLY_ARRAY, HL_REPLY_DEPTH_MAX + 1), "the server's answer is nested too deeply");
+}
+
+TEST(test_types)
+{
+    for (int type = REDIS_REPLY_STRING; type <= REDIS_REPLY_ERROR; type++)
+        assert_string_equal(refusal_of(type, 1), "");
+    for (int type = REDIS_REPLY_ERROR + 1; type < REDIS_REPLY_ERROR + 10; type++)
+        assert_string_equal(refusal_of(type, 1), "the server's answer is of a type that protocol version 2 does not have");
+    assert_string_equal(refusal_of(0, 1), "the server's answer is of a type that protocol version 2 does not have");
+}
+
+/* ---- without end ---- */
+
+/* Of a reply that is not whole yet as many bytes may stand there as of one that is. */
+TEST(test_as_much_as_is_allowed)
+{
+    static char bytes[HL_READER_BYTES_MAX + 1];
+    redisReader parser = {.buf = bytes, .len = HL_READER_BYTES_MAX};
+    memset(bytes, 'a', sizeof bytes);
+    assert_true(hl_reader_is_full(&parser)); /* its line is too long */
+    memcpy(bytes + HL_READER_LINE_MAX - 2, "\r\n", 2);
+    assert_false(hl_reader_is_full(&parser));
+    parser.len++;
+    assert_true(hl_reader_is_full(&parser));
+    parser = (redisReader){.buf = memset(bytes, 'a', sizeof bytes), .len = HL_READER_LINE_MAX};
+    assert_false(hl_reader_is_full(&parser));
+    parser.len++;
+    assert_true(hl_reader_is_full(&parser));
+}
+
+/* The strings of one answer. */
+TEST(test_as_many_bytes_as_are_allowed)
+{
+    static char bytes[HL_READER_BYTES_MAX + 100];
+    for (int more = 0; more < 2; more++) {
+        struct link_trial trial;
+        begin(&trial, 1);
+        size_t used = (size_t)sprintf(bytes, "*2\r\n$%d\r\n", HL_READER_BYTES_MAX - 1);
+        memset(bytes + used, 'a', HL_READER_BYTES_MAX - 1);
+        used += HL_READER_BYTES_MAX - 1;
+        used += (size_t)sprintf(bytes + used, "\r\n$%d\r\n%s\r\n", 1 + more, more ? "bb" : "b");
+        for (size_t at = 0; at < used && !trial.is_down; at += 1 << 16) {
+            link_trial_say(&trial, bytes + at, used - at < 1 << 16 ? used - at : 1 << 16);
+            link_trial_turns(&trial, 8);
+        }
+        link_trial_turns(&trial, 2);
+        assert_int_equal(trial.is_down, more);
+        assert_int_equal(trial.replies, 1 - more);
+        link_trial_end(&trial);
+    }
+}
+
 TEST(test_endless)
 {
     char bulk[1 + 4 + 2 + 1000 + 2 + 1] = "$1000\r\n";

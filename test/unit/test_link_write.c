@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a link writes: once a turn, never with a signal, and no more than its peer takes. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,13 +8,18 @@
 
 #include "link_suite.h"
 
-static unsigned sends;
+static unsigned sends, refuses;
 
-/* Stands before libc's: the link's writes are counted, and none may raise SIGPIPE. */
+/* Stands before libc's: the link's writes are counted, and none may raise SIGPIPE. The next so many find no room. */
 ssize_t send(int fd, const void *bytes, size_t length, int flags)
 {
     sends++;
     assert_true(flags & MSG_NOSIGNAL);
+    if (refuses) {
+        refuses--;
+        errno = EAGAIN;
+        return -1;
+    }
     return sendto(fd, bytes, length, flags, NULL, 0);
 }
 
@@ -69,6 +75,8 @@ UNOPENED_TRIAL(peer_that_does_not_read)
     sends = 0;
     link_trial_ask(trial), link_trial_turns(trial, 5); /* it waits for room, and does not keep asking */
     sent += length;
+    link_trial_answer(trial, "+OK\r\n"); /* nor does it when something is to be read */
+    link_trial_until(trial, "+OK");
     assert_int_equal(sends, 0);
     assert_int_equal(trial->factory.backlog(trial->link), backlog + length);
     while (got < sent) {
@@ -79,6 +87,13 @@ UNOPENED_TRIAL(peer_that_does_not_read)
     assert_int_equal(trial->factory.backlog(trial->link), 0);
     link_trial_ask(trial), link_trial_answer(trial, "+OK\r\n");
     link_trial_until(trial, "+OK");
+}
+
+TRIAL(a_write_that_finds_no_room_at_all_waits_for_some)
+{
+    refuses = 1;
+    link_trial_ask(trial);
+    link_trial_hear(trial, "*1\r\n$4\r\nPING\r\n");
 }
 
 UNOPENED_TRIAL(lost_with_a_backlog)
