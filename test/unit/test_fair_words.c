@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "wire/push.h"
 #include "wire/queued.h"
 #include "wire/keys.h"
@@ -59,6 +60,34 @@ TEST(requests_are_said_so)
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|9999999999999999 *|600000015");
     hl_queued_renew(&command, &words, &(struct hl_renew_params){.lease_ms = 30000, .token = 17});
     assert_script(&command, &hl_script_renew, "|1|stock|30000|" UUID ":7|17");
+}
+
+/* Sixteen digits are the latest time that a script compares. */
+TEST(a_request_that_may_be_late_for_ever_says_so)
+{
+    struct hl_command command;
+    struct hl_acquire_params params = {.lease_ms = 100, .not_after_ms = 9999999999998, .token_ttl_ms = 1000};
+    hl_queued_acquire(&command, &words, &params);
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|9999999999998000|1000000");
+    params.not_after_ms++;
+    hl_queued_acquire(&command, &words, &params);
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|9999999999999999|1000000");
+}
+
+/* The places of the queue have a key of their own, which a cluster must see where a heartbeat may make it. */
+TEST(in_a_cluster_a_heartbeat_names_the_places_too)
+{
+    struct hl_command command;
+    for (int is_share = 0; is_share < 2; is_share++)
+        for (unsigned number = 0; number < 2; number++)
+            for (int names_all = 0; names_all < 2; names_all++) {
+                const struct hl_kind *kind = is_share ? &hl_queued_mutex_share : &hl_queued_mutex;
+                struct hl_acquire_params params = {.lease_ms = 100, .token_ttl_ms = 1000, .names_all_keys = names_all, .holders_max = 5,
+                                                   .entry = {.due_s = 1700000003, .window_ms = 400, .holders_max = 5, .channel = CHANNEL},
+                                                   .heartbeat = {.number = number, .due_s = 1700000013, .window_ms = 800, .channel = CHANNEL}};
+                kind->acquire(&command, &words, &params);
+                assert_int_equal(strstr(say_request(&command), "|hilock:place:{stock}|") != NULL, names_all && number);
+            }
 }
 
 TEST(a_renewal_may_shorten_a_lease)
@@ -202,7 +231,11 @@ TEST(answers_to_acquire_and_their_heirs)
     ACQUIRE(waits(-1, "", 1, 0, 0, 3), "NO \"\" left 0, 0 of 3, ticket 0, handed over");
     ACQUIRE(waits(1, "", 5, 1, 9, 3), "NO \"\" left 5, 1 of 3, ticket 9, handed over"); /* kept free */
     ACQUIRE(waits(1, "", 0, 1, 9, 3), "NO \"\" left 0, 1 of 3, ticket 9, handed over");
+    ACQUIRE(say_integer(HL_NUMBER_MAX), "YES 9007199254740992");
+    ACQUIRE(waits(-5, "x:1", 1, UINT32_MAX, HL_NUMBER_MAX, UINT32_MAX),
+            "NO \"x:1\" left 4, 4294967295 of 4294967295, ticket 9007199254740992, handed over");
     ACQUIRE(say_error("LATE 1700000000 123456"), "LATE 1700000000123456");
+    ACQUIRE(say_error(hl_words_http), "PROTOCOL \"it answers as an HTTP server: give the host and port of a Redis or Valkey server\"");
     ACQUIRE(say_error("BADTOKEN x"), "SERVER \"BADTOKEN x\"");
     ACQUIRE(say_error("WRONGTYPE x"), "WRONG_KIND \"WRONGTYPE x\"");
     ACQUIRE(say_error("TRYAGAIN x"), "UNWRITABLE \"TRYAGAIN x\"");
@@ -236,10 +269,11 @@ TEST(answers_to_acquire_show_what_it_did_besides)
 TEST(nonsense_about_acquire_is_no_grant)
 {
     struct hl_reply *const nonsense[] = {
-        say_nil(), say_integer(0), say_integer(-1), say_integer(INT64_MAX), say_string("17"), say_status("OK"),
+        say_nil(), say_integer(0), say_integer(-1), say_integer(INT64_MAX), say_integer(HL_NUMBER_MAX + 1), say_string("17"), say_status("OK"),
         say_array(0), say_array(1, say_integer(1)), say_array(2, say_integer(0), say_integer(17)), say_array(2, say_integer(17), say_string("x")), waits(2, "x", 1, 1, 9, 1),
         waits(INT64_MIN, "x", 1, 1, 9, 1), waits(-5, "x", 1, -1, 9, 1), waits(-5, "x", -1, 1, 9, 1),
-        waits(-5, "x", 1, (int64_t)1 << 40, 9, 1), waits(-5, "x", 1, 1, -9, 1), waits(-5, "x", 1, 1, 9, -1),
+        waits(-5, "x", 1, (int64_t)1 << 32, 9, 1), waits(-5, "x", 1, 1, 9, (int64_t)1 << 32), waits(-5, "x", 1, 1, HL_NUMBER_MAX + 1, 1),
+        waits(-5, "x", 1, 1, -9, 1), waits(-5, "x", 1, 1, 9, -1),
         say_array(5, say_integer(-1), say_string("x"), say_integer(1), say_integer(1), say_integer(1)),
     };
     for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
@@ -278,6 +312,10 @@ TEST(answers_to_release_and_renew)
     RELEASE(say_nil(), "PROTOCOL \"\"");
     RELEASE(say_integer(INT64_MIN), "PROTOCOL \"\"");
     RELEASE(say_integer(INT64_MAX), "PROTOCOL \"\"");
+    RELEASE(say_integer(HL_NUMBER_MAX), "YES");
+    RELEASE(say_integer(-HL_NUMBER_MAX), "YES");
+    RELEASE(say_integer(HL_NUMBER_MAX + 1), "PROTOCOL \"\"");
+    RELEASE(say_integer(-HL_NUMBER_MAX - 1), "PROTOCOL \"\"");
     assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_integer(0)), "NO");
     assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_integer(30001)), "YES left 30000");
     assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_integer(1)), "YES left 0");
@@ -348,10 +386,14 @@ TEST(pushes)
     assert_string_equal(heard("G1 " HEAD "1700000000000001 1700000001 500000: stock"),
                         "grant of \"stock\" to 7, at 1700000001500000 after 3 of 1700000000000000, for 400 ms, token 1700000000000001");
     assert_string_equal(heard("G1 " HEAD "17 1700000000 7: a b: c"), "grant of \"a b: c\" to 7, at 1700000000000007 after 3 of 1700000000000000, for 400 ms, token 17");
+    assert_string_equal(heard("G1 " HEAD "9007199254740992 9007199254 999999: a"), /* the largest numbers */
+                        "grant of \"a\" to 7, at 9007199254999999 after 3 of 1700000000000000, for 400 ms, token 9007199254740992");
+    assert_string_equal(heard("G1 " UUID ":7 3 1700000000000000 3000 17 1700000000 5: a"), "grant of \"a\" to 7, at 1700000000000005 after 3 of 1700000000000000, for 3000 ms, token 17");
     /* words of a later build */
     assert_string_equal(heard("G1 " HEAD "17 1700000000 7 more x: a"), "grant of \"a\" to 7, at 1700000000000007 after 3 of 1700000000000000, for 400 ms, token 17");
     assert_string_equal(heard("G1 " UUID ":7:sh@db1/4711 1 0 3000 17 1700000000 0: a"), "grant of \"a\" to 7, at 1700000000000000 after 1 of 0, for 3000 ms, token 17");
     assert_int_equal(strncmp(heard_bytes(odd, sizeof odd - 1), "grant of \"a", 11), 0);
+    assert_string_equal(heard("F1 " UUID ":7 1000: a"), "7 may ask for \"a\" after 1000000 us, at 0");
     assert_string_equal(heard("F1 " UUID ":7 5: a"), "7 may ask for \"a\" after 5000 us, at 0");
     assert_string_equal(heard("F1 " UUID ":7 0 1700000000 7: a"), "7 may ask for \"a\" after 0 us, at 1700000000000007");
     assert_string_equal(heard("F1 " UUID ":7:sh@db1/4711 0 1700000000 7 more: a"), "7 may ask for \"a\" after 0 us, at 1700000000000007");
@@ -369,7 +411,8 @@ TEST(any_other_push_is_nonsense)
         "G1 " UUID ":99999999999999999999 3 1700000000000000 400 17 1700000000 5: stock",
         "G1 " UUID ":7 99999999999999999999 1700000000000000 400 17 1700000000 5: stock", "G1 " HEAD "0 1700000000 5: stock",
         "G1 " HEAD "17 1700000000 5: ", "G1 " HEAD "17 1700000000 5 stock", "G1 " HEAD "17 1700000000 -5: stock",
-        "G1 " HEAD "17 1700000000 1000000: stock", "G1 " HEAD "17 17000000000 5: stock", "G1 " HEAD "99999999999999999 1700000000 5: stock",
+        "G1 " HEAD "17 1700000000 1000000: stock", "G1 " HEAD "17 17000000000 5: stock", "G1 " HEAD "17 9007199255 5: stock",
+        "G1 " HEAD "9007199254740993 1700000000 5: stock", "G1 " HEAD "99999999999999999 1700000000 5: stock",
         "F1 " UUID ":7 1001: a", "F1 " UUID ":7 5x: a", "F1 " UUID ":7 1-5: a", "F1 " UUID ":7 : a", "F1 " UUID ":7: 5: a", "F1 " UUID ":7 5", "F " UUID ":7 5: a", "H1 " UUID ":7 5: a"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_string_equal(heard(texts[i]), "nonsense");
