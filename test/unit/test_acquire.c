@@ -353,3 +353,116 @@ WITH_CLIENT(a_key_without_an_expiry_is_said_to_have_none)
         run_ms(s, 5);
     }
 }
+
+/* ---- late, and early ---- */
+
+/* Nothing else would make it ask: no channel says that it gave its own grant back. */
+A_PLAY(a_grant_that_comes_too_late_is_given_back_and_asked_for_again)
+{
+    static const struct { hilock_kind kind; uint32_t holders_max, wait_ms; } cases[] = {
+        {HILOCK_MUTEX, 0, HILOCK_FOREVER}, {HILOCK_FAIR, 0, HILOCK_FOREVER}, {HILOCK_MUTEX, 2, HILOCK_FOREVER}, {HILOCK_MUTEX, 0, HILOCK_TRY}};
+    struct client *p = fixture_connect(s, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct handle *a = handle_new(p, "a", formatted("stock:%zu", i), HILOCK_LOCK_OPTIONS(.kind = cases[i].kind, .holders_max = cases[i].holders_max,
+                                                                                             .lease_ms = 3000, .min_validity_ms = 2500));
+        PLAN(s, .on = "mutex_acquire", .fate.back_us = 600000);
+        acquire(a, cases[i].wait_ms);
+        TELLS_IN(s, 600, "");
+        TELLS_IN(s, 5, "a:OK");
+        SAME(s, a->result.attempts, 2);
+    }
+    SAME(s, counts_of(p).undone, sizeof cases / sizeof *cases);
+}
+
+static void stand_still(struct handle *handle) { world_jump_us(&handle->fixture->world, 150000); }
+
+/* The loop stood still between the grant and its report, beyond the end of the wait. */
+WITH_CLIENT(granted_in_time_and_told_later_it_is_OK)
+{
+    const struct hilock_lock_options *reads = HILOCK_LOCK_OPTIONS(.holders_max = HILOCK_ANY_NUMBER, .share_local_ms = 200, .wait_report_ms = 60);
+    held(p, "a", "stock", reads);
+    struct handle *b = handle_new(p, "b", "stock", reads), *c = handle_new(p, "c", "stock", reads), *d = handle_new(p, "d", "stock", reads);
+    when(b, "OK", stand_still);
+    acquire(b, 100);
+    acquire(c, 100);
+    acquire(d, HILOCK_FOREVER);
+    TELLS_IN(s, 200, "b:OK c:OK d:OK");
+}
+
+WITH_CLIENT(a_try_that_was_denied_and_not_told_yet_may_be_cancelled)
+{
+    struct handle *t = handle_new(p, "t", "stock", NULL);
+    held(p, "a", "stock", NULL);
+    acquire(t, HILOCK_TRY);
+    SAME(s, cancel(t), HILOCK_OK);
+    TELLS_IN(s, 1, "t:CANCELLED");
+    SAME(s, asked(s, "mutex_acquire"), 1);
+}
+
+/* The one that asks for replicas asks over another link, where its answer takes longer. */
+GIVEN(a_try_that_must_ask_again_is_not_forgotten_behind_another_try, fixture_connect(s, NULL))
+{
+    s->store.replicas = 1;
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
+    struct handle *b = handle_new(p, "b", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1));
+    held(p, "x", "other", HILOCK_LOCK_OPTIONS(.replicas = 1)); /* opens that link */
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 600000);
+    acquire(a, HILOCK_TRY);
+    run_us(s, 50);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 1500000);
+    acquire(b, HILOCK_TRY);
+    TELLS_IN(s, 610, "a:OK");
+    TELLS_IN(s, 1000, "b:TIMED_OUT");
+}
+
+/* The first name shows when that is: its waiter asks a millisecond later. */
+WITH_CLIENT(a_try_at_the_very_end_of_the_lease_that_was_told_asks_the_store)
+{
+    uint64_t begun_us, ends_us = 0;
+    struct handle *a, *t = handle_new(p, "t", "stock:1", NULL);
+    for (int i = 0; i < 2; i++) {
+        run_to(s, fixture_us(s) / 1000 * 1000 + 1000);
+        begun_us = fixture_us(s);
+        store_forget(&s->store);
+        store_take(&s->store, formatted("stock:%d", i), "another", 1000);
+        a = asking(p, "a", formatted("stock:%d", i), NULL);
+        if (i == 0) {
+            TELLS_IN(s, 1010, "a:WAITING a:OK");
+            ends_us = sent_at_us(s, "mutex_acquire", -1) - 1000 - begun_us;
+            handle_free(a);
+            continue;
+        }
+        run_to(s, begun_us + ends_us);
+        acquire(t, HILOCK_TRY);
+        TELLS_IN(s, 10, "a:WAITING t:TIMED_OUT a:OK");
+        SAME(s, t->result.attempts, 1);
+    }
+}
+
+/* The answer to a try was decided, and nobody will hear it. */
+WITH_CLIENT(an_answer_that_was_not_told_goes_with_its_client)
+{
+    held(p, "a", "stock", NULL);
+    acquiring(handle_new(p, "t", "stock", NULL), HILOCK_TRY);
+    client_abandon(p);
+    TELLS_IN(s, 10, "");
+    s->is_tampered = 1;
+}
+
+/* An answer may take so long before its sender is said to be silent; the name was held as far as was told. */
+WITH_CLIENT(who_waits_for_an_answer_for_a_fifth_of_a_second_is_still_told_that_it_was_held)
+{
+    for (int late_us = 0; late_us <= 1; late_us++) {
+        store_take(&s->store, "stock", "another", 60000);
+        struct handle *a = handle_new(p, "a", "stock", NULL);
+        uint64_t begun_us = fixture_us(s);
+        acquire(a, 1000);
+        run_to(s, begun_us + 1000000 - 200000 - s->net.back_us - (uint64_t)late_us);
+        PLAN(s, .on = "mutex_acquire", .fate.is_lost = 1);
+        store_publish(&s->store, "redisson_lock__channel:{stock}", "0"); /* it asks at once */
+        TELLS_IN(s, 201, late_us ? "a:WAITING a:UNREACHABLE" : "a:WAITING a:TIMED_OUT");
+        SAME(s, a->at_us, begun_us + 1000000);
+        handle_free(a);
+        run_ms(s, 5000);
+    }
+}

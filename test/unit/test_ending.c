@@ -272,3 +272,16 @@ HOLDING(a_release_is_answered_in_words, NULL)
     TELLS_IN(s, 2, "a:released");
     TEXT(s, a->detail, hilock_status_text(HILOCK_OK));
 }
+
+static void release_beside(struct handle *handle) { release(TAILQ_NEXT(handle, entry)); }
+
+/* Both are lost at the same moment, and the first that is told releases the second: that one's user did not end it. */
+HOLDING(a_release_behind_the_loss_does_not_count_as_a_release, &short_lease)
+{
+    held(p, "b", "other", &short_lease);
+    when(a, "LOST SUSPENDED", release_beside);
+    world_jump_us(&s->world, 5000000);
+    TELLS_IN(s, 5, "a:LOST SUSPENDED b:release LOST");
+    SAME(s, counts_of(p).released, 0);
+    SAME(s, counts_of(p).hold.count, 2);
+}

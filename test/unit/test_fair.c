@@ -37,6 +37,7 @@ A_PLAY(handed_over_by_one_script_and_one_push)
     release(a);
     TELLS_IN(s, 1, "b:OK a:released");
     SAME(s, asked(s, NULL), 1);
+    SAME(s, counts_of(b->client).wakeups, 1);
     HOLDS(s, b->result.fencing_token > token);
     HOLDS(s, b->result.remaining_ms > 300 && b->result.remaining_ms < 400);
 }
@@ -259,6 +260,7 @@ A_PLAY(a_forced_release_that_may_not_span_keys_names_one)
             PLAN(s, .on = "mutex_force", .error = "TRYAGAIN Multiple keys request during rehashing of slot");
         force(o, NULL);
         run_ms(s, 2);
+        HOLDS(s, i == 2 || strstr(store_line(&s->store, "mutex_force", i)->text, " 1 stock ")); /* the second one */
         release(a);
         TELLS_IN(s, 2, told[i]);
     }

@@ -93,6 +93,19 @@ A_PLAY(a_channel_that_nobody_uses_is_given_up)
     SAME(s, listeners(0, h) + listeners(1, h) + listeners(2, h), 1);
 }
 
+/* It was of use a moment ago, and is again. */
+A_PLAY(a_channel_that_is_used_again_and_again_is_kept)
+{
+    struct client *p = cluster_begin(s);
+    for (unsigned i = 0; i < 20; i++) {
+        struct handle *h = waits(p, "h", cluster_name(i % 2, (int)(i / 2 % 2)));
+        release_quietly(h);
+        run_ms(s, 10000);
+        handle_free(h);
+    }
+    SAME(s, asked_all(s, "SSUBSCRIBE"), 4);
+}
+
 /* By the default user, say: the plain channels are taken, and the log has the right that is missing. */
 A_PLAY(a_right_that_sharded_channels_need_is_named)
 {

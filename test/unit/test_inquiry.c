@@ -312,15 +312,16 @@ GIVEN(without_memory_for_a_list_nobody_is_named, fixture_connect(s, HILOCK_CLIEN
 {
     static struct seen seen;
     struct handle *eye = handle_new(p, "eye", "stock", NULL);
-    held(p, "a", "stock", NULL);
-    for (uint64_t fail = 1; fail <= 2; fail++) {
+    for (uint64_t fail = 0; fail <= 2; fail++) { /* of a free name there is nobody to list */
+        if (fail == 1)
+            held(p, "a", "stock", NULL);
         seen = (struct seen){.fixture = s, .handle = eye};
         SAME(s, hilock_holders(eye->lock, on_seen, on_all_seen, &seen), HILOCK_OK);
         run_us(s, s->net.there_us + s->net.back_us - 1);
-        s->memory.fail_at = s->memory.asked + fail;
+        s->memory.fail_at = s->memory.asked + fail + !fail;
         s->memory.fails = 1;
         run_ms(s, 1);
-        HOLDS(s, seen.count == 0 && seen.results == 1 && seen.result.status == HILOCK_NO_MEMORY);
+        HOLDS(s, seen.count == 0 && seen.results == 1 && seen.result.status == (fail ? HILOCK_NO_MEMORY : HILOCK_OK));
     }
 }
 
@@ -340,4 +341,48 @@ GIVEN(who_frees_its_handle_is_told_no_more, fixture_connect(s, HILOCK_CLIENT_OPT
     handle_drop(eye);
     run_ms(s, 5);
     HOLDS(s, none.count == 0 && none.results == 0);
+}
+
+/* It is said that it could not be asked: so it is not asked later either. */
+WITH_CLIENT(what_ended_UNREACHABLE_is_not_sent_any_more)
+{
+    struct handle *h = held(fixture_connect(s, NULL), "h", "stock", NULL), *a = handle_new(p, "a", "stock", NULL);
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, &p->loop, NET_ALL);
+    run_ms(s, 1);
+    peek(a);
+    force(a, store_holder(&s->store, "stock"));
+    TELLS_IN(s, 10000, "a:peek UNREACHABLE a:force UNREACHABLE");
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 5000);
+    HOLDS(s, hilock_client_is_connected(p->client) && is_held(h));
+    SAME(s, asked(s, "mutex_peek") + asked(s, "mutex_force"), 0);
+}
+
+/* Like a release it ends a hold, and others wait for that. */
+WITH_CLIENT(a_forced_release_goes_before_what_else_waits_for_the_link)
+{
+    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
+    store_grant(&s->store, "stock", "x:9", 60000);
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, &p->loop, NET_ALL);
+    run_ms(s, 1);
+    peek(a);
+    force(b, "x:9");
+    run_ms(s, 10);
+    s->place->mood = NET_LISTENS;
+    TELLS_IN(s, 3000, "b:force OK a:peek OK");
+    TEXT(s, a->holder, "");
+}
+
+/* The end of the first peek is looked for behind the end of the close. */
+GIVEN(an_inquiry_that_ends_with_its_client_is_answered, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
+{
+    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
+    PLAN(s, .on = "mutex_peek", .fate.is_lost = 1, .times = PLAN_ALWAYS);
+    peek(b);
+    run_ms(s, 100);
+    peek(a);
+    client_close(p, 0);
+    TELLS_IN(s, 510, "b:peek UNREACHABLE a:peek UNREACHABLE closed");
 }

@@ -211,3 +211,28 @@ A_PLAY(behind_another_program_a_dead_place_in_front_is_taken_out)
     store_free_name(&s->store, "stock");
     TELLS_IN(s, 5, "a:OK");
 }
+
+/* It slept until a message would come, and none can: it looks at once what it missed. */
+WITH_CLIENT(who_is_refused_the_unlock_channel_asks_again_at_once)
+{
+    handle_new(p, "x", "other", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)); /* for its grants it listens from here on */
+    run_ms(s, 5);
+    PLAN(s, .on = "SUBSCRIBE", .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);
+    store_take(&s->store, "stock", "another", 60000);
+    asking(p, "a", "stock", NULL);
+    TELLS_IN(s, 5, "a:WAITING");
+    SAME(s, asked(s, "mutex_acquire"), 2);
+}
+
+/* The first in the queue at the store is not the first that began: its first request was refused for a moment. */
+WITH_CLIENT(the_first_of_the_queue_hears_of_a_release_though_it_began_later)
+{
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)), *b = handle_new(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    store_take(&s->store, "stock", "another", 600000);
+    PLAN(s, .on = "mutex_acquire", .error = "LOADING Redis is loading the dataset in memory");
+    acquire(a, HILOCK_FOREVER);
+    acquire(b, HILOCK_FOREVER);
+    TELLS_IN(s, 1000, "b:WAITING a:WAITING");
+    store_free_name(&s->store, "stock");
+    TELLS_IN(s, 5, "b:OK");
+}

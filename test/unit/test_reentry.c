@@ -294,3 +294,13 @@ HOLDING(a_peek_tells_the_count_of_its_handle, HILOCK_LOCK_OPTIONS(.reentrant = 1
     SAME(s, a->result.remaining_ms, hilock_lock_remaining_ms(a->lock));
     SAME(s, a->result.holder_remaining_ms, store_left_ms(&s->store, "stock") + 1);
 }
+
+/* Its deadline has passed, and at the store it has its lease for a little longer: the release ends it there. */
+HOLDING(released_behind_the_deadline_it_is_released_at_the_store, HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .reentrant = 1))
+{
+    world_jump_us(&s->world, 29800000);
+    release(a);
+    TELLS_IN(s, 5, "a:released");
+    HOLDS(s, !is_ours(s, "stock"));
+    SAME(s, counts_of(p).released, 1);
+}

@@ -313,3 +313,46 @@ A_PLAY(a_master_that_is_read_only_is_left_over_the_third_link)
     run_ms(s, 3000);
     HOLDS(s, is_held(a) && is_at(replica_of(s), a));
 }
+
+/* Its WAIT found too few, and it pauses with nothing at the store. Meanwhile the next in line got the name. */
+GIVEN(who_pauses_for_replicas_is_handed_the_hold_of_the_next, shop(s))
+{
+    size_t before, blocks = 0;
+    for (int i = 0; i < 3; i++) {
+        struct handle *a = asking(p, "a", "stock", &confirmed), *b = asking(p, "b", "stock", &confirmed);
+        s->store.replicas_away = 1;
+        run_ms(s, 1001);
+        s->store.replicas_away = 0;
+        TELLS_IN(s, 20, "b:OK");
+        run_ms(s, 100);
+        before = asked(s, NULL);
+        release_quietly(b);
+        TELLS_IN(s, 1, "a:OK");
+        SAME(s, asked(s, NULL), before);
+        HOLDS(s, a->result.fencing_token > b->result.fencing_token);
+        handle_free(a);
+        handle_free(b);
+        run_ms(s, 2000);
+        if (i == 1)
+            blocks = s->memory.blocks;
+    }
+    SAME(s, s->memory.blocks, blocks); /* nothing is left of the hold with which it paused */
+}
+
+/* It asks over the link for WAIT if it needs replicas, and else not: the one that is silent is named. */
+GIVEN(of_two_links_the_one_that_was_asked_is_said_to_be_away, shop(s))
+{
+    struct handle *a = handle_new(p, "a", "stock", &confirmed), *b = handle_new(p, "b", "stock", NULL);
+    held(p, "x", "other", NULL);
+    asking(p, "y", "third", &confirmed);
+    unheard_ms(s, 10);
+    PLAN(s, .on = "mutex_acquire", .fate.is_lost = 1);
+    acquire(a, 700);
+    TELLS_IN(s, 710, "a:UNREACHABLE");
+    HOLDS(s, strstr(a->detail, "within 700 ms: it has not answered yet (1 attempt)"));
+    run_ms(s, 10000);
+    PLAN(s, .on = "mutex_acquire", .fate.is_lost = 1);
+    acquire(b, 700);
+    TELLS_IN(s, 710, "b:UNREACHABLE");
+    HOLDS(s, strstr(b->detail, "within 700 ms: it is silent (1 attempt)"));
+}
