@@ -177,6 +177,21 @@ WITH_CLIENT(each_has_its_own_min_validity)
     release_quietly(c);
 }
 
+/* To the microsecond: what is left is enough, or a microsecond too little. */
+WITH_CLIENT(a_share_is_joined_as_long_as_enough_is_left)
+{
+    for (int late_us = 0; late_us <= 1; late_us++) {
+        struct handle *a = reads(p, "a"), *b = handle_new(p, "b", "stock", READS(.lease_ms = LEASE_MS, .min_validity_ms = LEASE_MS - 100));
+        run_to(s, sent_at_us(s, "mutex_acquire", -1) + LEASE_MS * 1000 - (LEASE_MS * 10 + 7000) - (LEASE_MS - 100) * 1000 + (uint64_t)late_us);
+        acquire(b, HILOCK_FOREVER);
+        TELLS_IN(s, 1, "a:OK b:OK");
+        SAME(s, a->result.fencing_token == b->result.fencing_token, !late_us);
+        release_quietly(a);
+        release_quietly(b);
+        run_ms(s, 5);
+    }
+}
+
 /* The time of each counts from its own grant, and the hold goes on for those whose time is not over. */
 WITH_CLIENT(each_has_its_own_hold_max)
 {
@@ -268,6 +283,29 @@ WITH_CLIENT(a_share_ends_though_a_loss_of_it_was_not_told_yet)
     run_ms(s, 130);
     world_thaw(&s->world, &p->loop.lane);
     run_ms(s, 20);
+    SAME(s, store_left_ms(&s->store, "stock"), -2);
+}
+
+static void release_the_second(struct handle *handle)
+{
+    (void)handle;
+    release_quietly(readers[1]);
+}
+
+/* The first has lost its time and was not told yet, so it is still on the share when the other one leaves. */
+WITH_CLIENT(the_last_that_is_told_of_its_own_loss_ends_the_share)
+{
+    const struct hilock_lock_options *once = READS(.lease_ms = 1000, .hold_max_ms = 1500);
+    struct handle *c = acquiring(handle_new(p, "c", "lamp", once), HILOCK_TRY);
+    readers[0] = comes(p, "a", once);
+    run_ms(s, 150);
+    readers[1] = comes(p, "b", once);
+    when(c, "LOST HOLD_MAX", release_the_second);
+    unheard_ms(s, 1240);
+    world_freeze(&p->loop.lane);
+    run_ms(s, 130);
+    world_thaw(&s->world, &p->loop.lane);
+    TELLS_IN(s, 20, "c:LOST HOLD_MAX a:LOST HOLD_MAX");
     SAME(s, store_left_ms(&s->store, "stock"), -2);
 }
 

@@ -204,6 +204,33 @@ WITH_CLIENT(names_that_aged_are_made_whole_before_it_is_granted)
     SAME(s, asked(s, "renew"), 2);
 }
 
+/* What is left of the oldest is enough, or a microsecond too little. */
+WITH_CLIENT(names_that_aged_just_so_much_are_not_extended)
+{
+    for (int late_us = 0; late_us <= 1; late_us++) {
+        struct handle *m = multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
+        size_t before = asked(s, "renew");
+        PLAN(s, .on = "mutex_acquire", .fate.back_us = 3000000 - 37000 - 2500000 - s->net.there_us - s->net.back_us + (uint64_t)late_us, .after = 1);
+        acquire(m, HILOCK_FOREVER);
+        TELLS_IN(s, 500, "m:OK");
+        SAME(s, asked(s, "renew") > before, late_us);
+        handle_free(m);
+        run_ms(s, 5);
+    }
+}
+
+/* Its first name was granted long before its last one. */
+WITH_CLIENT(hold_max_counts_from_the_grant_of_all_names)
+{
+    struct handle *m = multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 1000, .hold_max_ms = 1500));
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 200000, .after = 2);
+    acquire(m, HILOCK_FOREVER);
+    TELLS_IN(s, 500, "m:OK");
+    uint64_t granted_us = m->at_us;
+    TELLS_IN(s, 1500, "m:LOST HOLD_MAX");
+    SAME(s, m->at_us, granted_us + 1500000);
+}
+
 static void ended_while_under_way(struct fixture *s, void (*end)(struct handle *handle), const char *told)
 {
     struct client *p = fixture_connect(s, NULL);

@@ -203,24 +203,48 @@ A_PLAY(who_cannot_use_a_push_asks_behind_the_answer_that_is_older)
     TELLS_IN(s, 8, "b:OK");
 }
 
-/* A grant that leaves as much as is wanted will do, to the microsecond. */
-A_PLAY(a_push_is_used_up_to_the_last_moment_that_leaves_enough)
+/* A grant that leaves as much as is wanted will do, and one that is over when it is read was a turn: to the microsecond. Of
+ * the one that is used the store knows nothing. */
+A_PLAY(a_push_is_judged_by_what_it_leaves)
 {
-    for (int late_us = 0; late_us <= 1; late_us++) {
+    static const struct { uint64_t left_us; const char *told; } rows[] = {{1000000, "a:OK a:LOST TAKEN"}, {999999, ""}, {1, ""}, {0, "a:PASSED_OVER"}};
+    s->is_tampered = 1;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct client *p = fixture_connect(s, NULL);
-        const char *name = formatted("stock:%d", late_us);
+        const char *name = formatted("stock:%zu", i);
         struct handle *a = handle_new(p, "a", name, FAIR(.min_validity_ms = 1000));
         size_t before;
-        s->is_tampered = 1;
         store_grant(&s->store, name, "x:9", 600000);
         acquire(a, HILOCK_FOREVER);
-        unheard_ms(s, 10000);
+        unheard_ms(s, 1000);
         for (before = asked_by(s, p, "mutex_acquire"); asked_by(s, p, "mutex_acquire") == before;) /* until a heartbeat */
             run_us(s, 100);
         uint64_t sent_us = sent_at_us(s, "mutex_acquire", -1), lease_us = 2920000 + 5000; /* of a window of 3 s, and 5 ms after that request */
-        run_to(s, sent_us + lease_us - lease_us / 100 - 7000 - 1000000 - s->net.back_us + (uint64_t)late_us);
+        run_to(s, sent_us + lease_us - lease_us / 100 - 7000 - rows[i].left_us - s->net.back_us);
         push_grant(p, name, 1, (int)before + 1, 5, 17);
-        TELLS_IN(s, 1, late_us ? "" : "a:OK a:LOST TAKEN"); /* the store knows of no such grant */
+        TELLS_IN(s, 1, rows[i].told);
+        handle_free(a);
+        run_ms(s, 5);
+    }
+}
+
+/* The server measured a span that is longer than ours by 1 % and 2 ms: so much clocks may differ, and not a microsecond more. */
+A_PLAY(a_push_of_a_clock_that_was_set_is_no_grant)
+{
+    s->is_tampered = 1;
+    for (int more_us = 0; more_us <= 1; more_us++) {
+        struct client *p = fixture_connect(s, NULL);
+        const char *name = formatted("stock:%d", more_us);
+        store_grant(&s->store, name, "x:9", 600000);
+        struct handle *a = asking(p, "a", name, FAIR(0));
+        unheard_ms(s, 10);
+        SAME(s, asked_by(s, p, "mutex_acquire"), 2);
+        run_to(s, sent_at_us(s, "mutex_acquire", -1) + 100000 - s->net.back_us);
+        store_publish(&s->store, formatted("hilock:grant:%s", p->uuid),
+                      formatted("G1 %s:1 2 1700000000000000 3000 17 1700000000 %d: %s", p->uuid, 100000 + 1000 + 2000 + more_us, name));
+        TELLS_IN(s, 1, more_us ? "" : "a:OK");
+        handle_free(a);
+        run_ms(s, 5);
     }
 }
 
@@ -299,6 +323,92 @@ WITH_CLIENT(a_push_that_says_no_time_is_no_grant_to_a_member_of_a_multi)
     push_without_its_time(p, "stock", 5, 1);
     TELLS_IN(s, 2, "m:WAITING");
     SAME(s, asked(s, "mutex_acquire"), before + 1);
+}
+
+static struct handle *leaver;
+
+static void cancel_it_and_stand_still(struct handle *handle)
+{
+    cancel(leaver);
+    world_jump_us(&handle->fixture->world, 150000);
+}
+
+/* Its report waits for the next turn. Before that come its push, and the end of its wait. */
+WITH_CLIENT(a_wait_that_was_cancelled_is_CANCELLED_whatever_comes_before_that_is_told)
+{
+    for (int is_granted = 0; is_granted < 2; is_granted++) {
+        struct handle *h = has(fixture_connect(s, NULL), "h"), *e = handle_new(p, "e", "free", NULL);
+        leaver = fair(p, "b");
+        acquire(leaver, is_granted ? 5000 : 105);
+        unheard_ms(s, 5);
+        when(e, "OK", cancel_it_and_stand_still);
+        acquire(e, HILOCK_FOREVER);
+        run_us(s, 50); /* its answer comes between the grant and the push */
+        if (is_granted)
+            release_quietly(h);
+        TELLS_IN(s, 200, "e:OK b:CANCELLED");
+        handle_free(h);
+        handle_free(e);
+        run_ms(s, 1000);
+        TEXT(s, store_holder(&s->store, "stock"), "");
+    }
+}
+
+/* Nothing that is said to it makes a try the holder. */
+WITH_CLIENT(a_push_to_a_try_is_ignored)
+{
+    struct handle *t = fair(p, "t");
+    s->is_tampered = 1;
+    handle_new(p, "x", "other", FAIR(0)); /* for its grants it listens from here on */
+    run_ms(s, 5);
+    store_grant(&s->store, "stock", "x:9", 600000);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 5000);
+    acquire(t, HILOCK_TRY);
+    run_ms(s, 1);
+    push_grant(p, "stock", 1, 1, 0, 17);
+    TELLS_IN(s, 2, "");
+    TELLS_IN(s, 10, "t:TIMED_OUT");
+    SAME(s, asked(s, "mutex_release"), 0);
+}
+
+/* So many a second: whatever is said, it costs no more. */
+WITH_CLIENT(of_unknown_grants_256_a_second_are_released)
+{
+    stands(p, "a");
+    for (int second = 0; second < 2; second++) {
+        size_t before = asked(s, "mutex_release");
+        for (int i = 0; i < 300; i++)
+            push_grant(p, formatted("name:%d", i), 1, 1, 5, 17);
+        run_ms(s, 100);
+        SAME(s, asked(s, "mutex_release") - before, 256);
+        run_ms(s, 1000);
+    }
+    s->memory.is_out = s->memory.spares_links = 1; /* then none, and it lapses */
+    size_t before = asked(s, "mutex_release");
+    push_grant(p, "another", 1, 1, 5, 17);
+    run_ms(s, 10);
+    SAME(s, asked(s, "mutex_release"), before);
+    fixture_hush(s);
+}
+
+/* The name is held for some milliseconds more: that is how long it is left to others, and the first looks in their midst. */
+A_PLAY(the_first_asks_early_when_the_name_is_held_for_five_milliseconds)
+{
+    for (int left_ms = 4; left_ms <= 7; left_ms++) {
+        struct client *p = fixture_connect(s, NULL);
+        const char *name = formatted("stock:%d", left_ms);
+        store_grant(&s->store, name, "x:9", 60000);
+        struct handle *a = asking(p, "a", name, FAIR(0));
+        unheard_ms(s, 100);
+        size_t before = asked_by(s, p, "mutex_acquire");
+        store_expire_ms(&s->store, name, left_ms);
+        store_publish(&s->store, formatted("hilock:grant:%s", p->uuid), formatted("F1 %s:1 0: %s", p->uuid, name));
+        run_us(s, 2600);
+        SAME(s, asked_by(s, p, "mutex_acquire") - before, left_ms <= 5 ? 2 : 1);
+        run_ms(s, 20);
+        HOLDS(s, is_held(a));
+        fixture_hush(s);
+    }
 }
 
 /* ---- many names ---- */
