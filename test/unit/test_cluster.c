@@ -51,6 +51,22 @@ GIVEN(no_link_asks_for_more_than_it_needs, cluster_begin(s))
     SAME(s, asked_for(s, "CLUSTER NODES"), 1 + 3);
 }
 
+/* The answer to its keep-alive is on the way when it is looked after. */
+A_PLAY(a_link_that_is_only_kept_alive_is_closed)
+{
+    cluster_set(s);
+    uint64_t begun_us = fixture_us(s);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .keepalive_ms = 20000));
+    struct handle *a = held(p, "a", cluster_name(2, 0), NULL);
+    held(p, "b", cluster_name(1, 0), NULL); /* else it were the last link of all */
+    run_to(s, begun_us + 20000000 - 700);
+    release_quietly(a); /* after that it is asked for the time alone, each time 200 us later than the last */
+    run_to(s, begun_us + 80000000 - 1);
+    SAME(s, links_to(s, 2), 2);
+    run_us(s, 2);
+    SAME(s, links_to(s, 2), 0);
+}
+
 /* It may come back one day, but nobody asks it before it has slots. */
 GIVEN(a_server_that_lost_all_its_slots_is_told_of_and_left_alone, cluster_begin(s))
 {
@@ -73,18 +89,45 @@ GIVEN(a_server_that_lost_all_its_slots_is_told_of_and_left_alone, cluster_begin(
     SAME(s, counts_of(p).redirects, 1);
 }
 
-/* Nothing but silence shows that it stopped, and nobody says who has its slots. */
-GIVEN(while_a_server_with_slots_is_silent_others_are_asked_for_its_slots, cluster_begin(s))
+/* Nobody says for long who has its slots. */
+static void others_are_asked_while_it_is_away(struct fixture *s, struct handle *a)
 {
-    struct handle *a = held(p, "a", cluster_name(1, 0), HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    world_freeze(&store_at(s, 1)->lane);
     run_ms(s, 30000);
     store_copy(store_at(s, 2), store_at(s, 1));
     cluster_take_over(s, 1, 2, 0);
     run_ms(s, 600);
     SAME(s, store_count(store_at(s, 2), "renew"), 1);
     HOLDS(s, is_held(a));
+}
+
+/* Nothing but silence shows that it stopped. */
+GIVEN(while_a_server_with_slots_is_silent_others_are_asked_for_its_slots, cluster_begin(s))
+{
+    struct handle *a = held(p, "a", cluster_name(1, 0), HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    world_freeze(&store_at(s, 1)->lane);
+    others_are_asked_while_it_is_away(s, a);
     world_thaw(&s->world, &store_at(s, 1)->lane);
+}
+
+/* Its address swallows what it is sent: an attempt to connect takes long. */
+GIVEN(while_a_server_with_slots_cannot_be_reached_others_are_asked_for_its_slots,
+      (cluster_set(s), fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .connect_timeout_ms = 60000))))
+{
+    struct handle *a = held(p, "a", cluster_name(1, 0), HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    s->net.places[1].mood = NET_IS_SILENT;
+    net_reset_at(&s->net, store_at(s, 1), NET_ALL);
+    others_are_asked_while_it_is_away(s, a);
+}
+
+/* It is a replica by now, or the wrong server: its links are made again. */
+GIVEN(a_server_of_a_cluster_that_is_read_only_is_left, cluster_begin(s))
+{
+    struct handle *a = held(p, "a", cluster_name(1, 0), NULL);
+    unsigned tried = s->net.places[1].tried;
+    PLAN(s, .on = "mutex_release", .error = "READONLY You can't write against a read only replica.");
+    release(a);
+    TELLS_IN(s, 500, "a:released");
+    SAME(s, s->net.places[1].tried, tried + 2);
 }
 
 /* One lock of the slot is at the next server already, and another is where it was. */
@@ -235,7 +278,9 @@ A_PLAY(where_no_host_of_the_url_is_a_server_every_wait_ends)
     s->net.places[0].stranger = s->net.places[1].stranger = hl_words_http;
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
     struct handle *a = asking(p, "a", "stock", NULL);
-    TELLS_IN(s, 1000, "a:PROTOCOL");
+    HOLDS(s, run_until_told(s, 1000));
+    TELLS(s, "a:PROTOCOL");
+    SAME(s, s->net.places[0].tried + s->net.places[1].tried, 2);
     HOLDS(s, strstr(a->detail, "it answers as an HTTP server"));
     s->net.places[0].stranger = NULL;
     run_ms(s, 2000);
@@ -261,6 +306,9 @@ A_PLAY(a_slot_that_one_server_gives_to_nobody_is_asked_for_at_another)
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1"));
     asking(p, "a", cluster_name(1, 0), NULL);
     TELLS_IN(s, 3000, "a:OK");
+    SAME(s, client_lines(p, formatted("127.0.0.1:6379 names no server for 1 hash slots, the first is %u: locks there have to wait",
+                                      cluster_slot(cluster_name(1, 0)))), 1);
+    SAME(s, client_lines(p, "the cluster: connected"), 1);
 }
 
 /* What another lock of its slot found out. */
@@ -331,6 +379,24 @@ A_PLAY(a_topology_without_end_is_bounded_and_outlived)
     acquire(cluster_handle(p, "a", 2), HILOCK_FOREVER);
     net_reset(&s->net, NULL, NET_ALL);
     TELLS_IN(s, 60000, "a:OK");
+}
+
+/* Those that there was room for serve what they are said to serve. */
+A_PLAY(of_a_topology_without_end_the_first_servers_count)
+{
+    char name[16];
+    unsigned i = 0;
+    do
+        snprintf(name, sizeof name, "n%u", i++);
+    while (cluster_slot(name) != 0);
+    cluster_set(s);
+    struct net_place *first = net_listen(&s->net, "10.0.0.1:6379", store_at(s, 2));
+    sim_store_give_slot(store_at(s, 2)->core, 0, 2);
+    PLAN(s, .on = "CLUSTER SLOTS", .fate.refusal = many(3000));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1"));
+    asking(p, "a", name, NULL);
+    TELLS_IN(s, 20, "a:OK");
+    SAME(s, first->tried, 2); /* for subscriptions, too */
 }
 
 static void date_alike(struct sim_map *map)

@@ -24,9 +24,11 @@ GIVEN(before_anything_else_scripts_are_loaded_and_the_time_is_asked, fixture_ope
 
 WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
 {
-    PLAN(s, .on = "mutex_acquire", .error = "NOSCRIPT No matching script. Please use EVAL.", .times = PLAN_ALWAYS);
+    struct plan *unknown =
+        PLAN(s, .on = "mutex_acquire", .error = "NOSCRIPT No matching script. Please use EVAL.", .times = PLAN_ALWAYS);
     struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 2000);
     TELLS_IN(s, 3000, "a:SERVER");
+    SAME(s, unknown->met, 1 + 3); /* it was loaded three times */
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
 
@@ -97,9 +99,11 @@ A_PLAY(a_loop_that_is_always_late_gives_the_link_up_too)
     p->tells = 1;
     p->loop.late_us = 200000;
     PLAN(s, .on = "mutex_acquire", .fate.answer_is_lost = 1);
+    uint64_t sent_us = fixture_us(s);
     asking(p, "a", "stock", NULL);
     HOLDS(s, run_until_told(s, 2500));
     TELLS(s, "down");
+    SAME(s, fixture_us(s), sent_us + 700000 + 200000 + 3 * (50000 + 200000) + 200000); /* three moments */
 }
 
 /* One that is late by no more than a tenth of a second did not stand still. */
@@ -209,4 +213,54 @@ A_PLAY(a_refused_script_or_TIME_does_not_stop_the_node)
     HOLDS(s, strstr(p->log, "SCRIPT LOAD refused: NOPERM") && strstr(p->log, "TIME refused: NOPERM"));
     held(p, "a", "stock", NULL); /* NOSCRIPT, loaded after all; and without a not_after */
     HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 30000 9999999999999999 "));
+}
+
+A_PLAY(a_right_that_is_missing_again_is_told_of_again)
+{
+    static const int is_missing[] = {1, 1, 0, 1, 1};
+    struct client *p = fixture_open(s, NULL);
+    for (size_t i = 0; i < sizeof is_missing / sizeof *is_missing; i++) {
+        struct plan *denied = PLAN(s, .on = "TIME", .error = "NOPERM this user has no permissions to run the 'time' command",
+                                   .times = PLAN_ALWAYS);
+        if (!is_missing[i])
+            plan_end(denied);
+        run_ms(s, 100);
+        HOLDS(s, hilock_client_is_connected(p->client));
+        plan_end(denied);
+        net_reset(&s->net, NULL, NET_ALL);
+    }
+    SAME(s, client_lines(p, "TIME refused: NOPERM"), 2);
+}
+
+/* The script of a release counts those who listen, and only waiters of kind FAIR need that. */
+A_PLAY(who_may_not_count_listeners_is_told_once_that_FAIR_needs_it)
+{
+    static const char told[] = "PUBSUB NUMSUB refused: a waiter that was killed counts as one that stands still";
+    struct plan *denied = PLAN(s, .on = "PUBSUB", .error = "NOPERM this user has no permissions", .times = PLAN_ALWAYS);
+    struct client *p = fixture_connect(s, NULL);
+    run_ms(s, 100);
+    SAME(s, client_lines(p, told), 0);
+    store_grant(&s->store, "stock", "x:9", 600000);
+    asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    run_ms(s, 100);
+    SAME(s, client_lines(p, told), 1);
+    plan_end(denied);
+    for (int i = 0; i < 2; i++) {
+        net_reset(&s->net, NULL, NET_COMMANDS);
+        run_ms(s, 500);
+        denied = PLAN(s, .on = "PUBSUB", .error = "NOPERM this user has no permissions", .times = PLAN_ALWAYS);
+    }
+    SAME(s, client_lines(p, told), 2); /* it had the right for a while */
+}
+
+/* Its url does not say so, and nobody asks the server that it names. */
+WITH_CLIENT(a_server_that_turns_out_to_be_of_a_cluster_is_told_of_once)
+{
+    PLAN(s, .on = "mutex_acquire", .error = "MOVED 2594 10.0.0.9:6379", .times = PLAN_ALWAYS);
+    struct handle *a = asking(p, "a", "stock", NULL);
+    TELLS_IN(s, 5, "a:SERVER");
+    HOLDS(s, strstr(a->detail, "redis+cluster"));
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 5, "a:SERVER");
+    SAME(s, client_lines(p, "127.0.0.1:6379: it is"), 1);
 }

@@ -248,13 +248,14 @@ GIVEN(a_grant_is_asked_for_again_when_its_link_ends_before_the_WAIT, shop(s))
 {
     release_quietly(asking(p, "x", "x", &confirmed));
     unheard_ms(s, 100);
-    size_t asked_before = asked(s, "mutex_acquire"), waited_before = asked(s, "WAIT");
+    size_t asked_before = asked(s, "mutex_acquire"), waited_before = asked(s, "WAIT"), times = asked(s, "TIME");
     PLAN(s, .on = "mutex_acquire", .after = 1, .fate.resets_before = 1, .fate.there_us = 500);
     asking(p, "a", "stock", &confirmed);
     asking(p, "b", "other", &confirmed);
     TELLS_IN(s, 200, "a:OK b:OK");
     SAME(s, asked(s, "mutex_acquire") - asked_before, 3);
     SAME(s, asked(s, "WAIT") - waited_before, 1);
+    SAME(s, asked(s, "TIME") - times, 1 + 1); /* and by the link for commands: the server may be gone */
     SAME(s, store_line(&s->store, "WAIT", -1)->peer, store_line(&s->store, "mutex_acquire", -1)->peer);
 }
 
@@ -278,6 +279,24 @@ A_PLAY(a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_alone)
     TELLS_IN(s, 1000, "a:OK a:released a:OK"); /* before a command would have timed out */
     SAME(s, store_count(store_at(s, 2), "WAIT"), 1);
     world_thaw(&s->world, &store_at(s, 1)->lane);
+}
+
+/* It was not sent yet. */
+A_PLAY(what_waits_for_the_third_link_goes_where_its_slot_goes)
+{
+    struct client *p = cluster_begin(s);
+    store_at(s, 1)->replicas = store_at(s, 2)->replicas = 1;
+    struct handle *a = asking(p, "a", cluster_name(1, 0), &confirmed);
+    run_ms(s, 100);
+    release(a);
+    unheard_ms(s, 100);
+    crash(s, 1);
+    run_ms(s, 100);
+    acquire(a, 10000);
+    run_ms(s, 1000);
+    cluster_take_over(s, 1, 2, 0);
+    TELLS_IN(s, 1000, "a:OK");
+    SAME(s, store_count(store_at(s, 2), "WAIT"), 1);
 }
 
 A_PLAY(links_that_nobody_needs_are_closed_in_a_cluster)

@@ -135,6 +135,17 @@ WITH_SENTINELS(while_the_master_is_away_sentinels_are_asked_again_and_again)
 }
 
 /* The sentinels know the next master by then. */
+/* The sentinels go on naming it. */
+WITH_SENTINELS(a_master_that_refuses_writes_is_asked_within_bounds)
+{
+    struct client *p = sentinels_connect(s);
+    struct plan *refused = PLAN(s, .on = "mutex_acquire", .error = "READONLY You can't write against a read only replica.",
+                                .times = PLAN_ALWAYS);
+    acquire(handle_new(p, "a", "stock", NULL), HILOCK_TRY);
+    TELLS_IN(s, 3000, "a:UNWRITABLE");
+    SAME(s, refused->met, 1 + 5);
+}
+
 WITH_SENTINELS(when_the_master_is_lost_sentinels_are_asked_at_once)
 {
     struct client *p = sentinels_connect(s);
@@ -154,6 +165,26 @@ WITH_SENTINELS(a_server_that_does_not_tell_its_role_is_taken_for_the_master)
     SAME(s, s->place->tried, 2);
     HOLDS(s, client_lines(p, "ROLE refused: NOPERM this user has no permissions to run the 'role' command: a master that "
                              "was replaced is noticed only when it refuses a write"));
+}
+
+/* As for a moment after a failover, or before a replica of old is one. */
+WITH_SENTINELS(a_master_that_is_none_is_left_and_quoted)
+{
+    static const struct { const char *role, *told; } roles[] = {
+        {"slave", "not a master: its role is slave"}, {"sentinel", "not a master: its role is sentinel"},
+        {NULL, "not a master: ROLE gave no role"},
+    };
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        struct plan *odd = PLAN(s, .on = "ROLE", .times = PLAN_ALWAYS,
+                                .fate.answer = roles[i].role ? say_array(1, say_string(roles[i].role)) : say_integer(1));
+        struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL));
+        run_ms(s, 10);
+        HOLDS(s, client_lines(p, roles[i].told) && !hilock_client_is_connected(p->client));
+        plan_end(odd);
+        run_ms(s, 1000);
+        HOLDS(s, hilock_client_is_connected(p->client));
+        client_abandon(p);
+    }
 }
 
 WITH_SENTINELS(a_sentinel_that_is_lost_is_told_of_once)
@@ -240,6 +271,16 @@ A_PLAY(an_epoch_that_is_no_number_is_not_believed)
          .fate.answer = say_array(4, say_string("127.0.0.1"), say_string("6379"), say_string("config-epoch"), say_string("soon")));
     acquire(handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL)), "a", "stock", NULL), 500);
     TELLS_IN(s, 600, "a:UNREACHABLE");
+}
+
+/* It would mean the sentinel's own host. */
+WITH_SENTINELS(a_master_without_a_host_is_none)
+{
+    PLAN(s, .on = "SENTINEL", .times = PLAN_ALWAYS,
+         .fate.answer = say_array(4, say_string(""), say_string("6379"), say_string("config-epoch"), say_string("5")));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL));
+    run_ms(s, 50);
+    HOLDS(s, client_lines(p, "returned no address for mymaster"));
 }
 
 A_PLAY(a_master_that_nobody_knows_is_told)

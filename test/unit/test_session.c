@@ -359,7 +359,12 @@ A_PLAY(of_many_addresses_the_first_eight_are_tried)
                                                      "10.0.0.6", "10.0.0.7", "10.0.0.8", "10.0.0.9"}};
     for (int i = 1; i < 9; i++)
         net_listen(&s->net, formatted("10.0.0.%d:6379", i), &s->store)->mood = NET_REFUSES;
-    run_ms(s, 3000);
+    p->tells = 1;
+    HOLDS(s, run_until_told(s, 100));
+    TELLS(s, "down");
+    for (int i = 0; i < 8; i++)
+        SAME(s, s->net.places[2 + i].tried, 1);
+    unheard_ms(s, 3000);
     SAME(s, ninth->tried, 0);
     for (int i = 0; i < 8; i++)
         HOLDS(s, s->net.places[2 + i].tried > 2);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hash slots as a server counts them (the figures are a Redis 7.0's), and what servers say of slots: also what none would say. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "node/slots.h"
@@ -109,6 +110,35 @@ TEST(test_tables)
     reads(say_array(6, say_nil(), say_integer(1), say_array(0), say_array(1, say_integer(0)), say_array(2, say_integer(0), say_integer(1)),
                     say_array(3, say_integer(0), say_integer(1), say_array(0))), "");
     reads(say_array(1, say_array(3, say_integer(0), say_integer(1), say_array(1, say_array(1, say_array(1, say_nil()))))), "");
+}
+
+/* Ranges that are none, and slots that are named more than twice. */
+TEST(test_tables_that_no_server_writes)
+{
+    reads(say_array(2, say_array(3, say_integer(0), say_nil(), say_array(2, say_string("h"), say_integer(1))),
+                    say_array(3, say_nil(), say_integer(0), say_array(2, say_string("h"), say_integer(1)))), "");
+    reads(say_array(2, range(5, 16384, say_string("h"), say_integer(1)), range(16384, 16384, say_string("h"), say_integer(1))), "");
+    reads(say_array(1, say_array(3, say_integer(3), say_integer(3), say_array(2, say_string("h"), say_integer(1)))), "3-3 h:1  ");
+    reads(say_array(4, range(0, 16383, say_string("h"), say_integer(1)), range(0, 16382, say_string("h"), say_integer(1)),
+                    range(5, 5, say_string("h"), say_integer(1)), range(6, 6, say_string("h"), say_integer(1))),
+          "0-16383 h:1 id 0-16382 h:1 id 5-5 h:1 id ");
+}
+
+/* No cluster has more ranges than slots; what follows them is not read. */
+TEST(test_more_ranges_than_slots)
+{
+    struct hl_reply *items = calloc(HL_SLOTS + 1, sizeof *items), *last = range(9, 9, say_string("h"), say_integer(9));
+    assert_non_null(items);
+    for (unsigned at = HL_SLOTS - 1; at <= HL_SLOTS; at++) {
+        for (unsigned i = 0; i <= HL_SLOTS; i++)
+            items[i].type = HL_REPLY_NIL;
+        items[at] = *last;
+        told[0] = '\0';
+        hl_slots_read(&(struct hl_reply){.type = HL_REPLY_ARRAY, .items = items, .count = at + 1}, tell, NULL);
+        assert_string_equal(told, at < HL_SLOTS ? "9-9 h:9 id " : "");
+    }
+    say_free(last);
+    free(items);
 }
 
 /* The longest name that a host may have. */

@@ -122,6 +122,31 @@ A_PLAY(a_stream_out_of_step_is_given_up)
     breaks_the_stream(s, say_error("ERR out of the blue"));
 }
 
+/* While its SUBSCRIBE is on the way. */
+static void is_no_answer(struct fixture *s, struct hl_reply *said)
+{
+    PLAN(s, .on = "SUBSCRIBE", .fate.there_us = 100000);
+    struct client *p = fixture_connect(s, NULL);
+    waits(p, "a", "stock");
+    run_ms(s, 10);
+    unsigned tried = s->place->tried;
+    net_say(&s->net, &p->loop, NET_STREAMS, said);
+    run_ms(s, 60);
+    SAME(s, s->place->tried, tried + 1);
+    client_abandon(p);
+    store_clear(&s->store);
+    say_free(said);
+}
+
+A_PLAY(what_answers_no_command_of_that_channel_ends_the_stream)
+{
+    is_no_answer(s, say_array(3, say_string("subscribe"), say_string("another channel"), say_integer(1)));
+    is_no_answer(s, say_array(3, say_string("subscribe"), say_string("hilock:probe"), say_integer(1)));
+    is_no_answer(s, say_array(3, say_string("unsubscribe"), say_string(CHANNEL), say_integer(1)));
+    is_no_answer(s, say_array(3, say_string("ssubscribe"), say_string(CHANNEL), say_integer(1)));
+    is_no_answer(s, say_array(1, say_string("subscribe")));
+}
+
 static void is_ignored(struct fixture *s, struct client *p, struct hl_reply *said, unsigned asks)
 {
     size_t before = asked(s, "mutex_acquire");
@@ -168,6 +193,22 @@ A_PLAY(an_unanswered_SUBSCRIBE_breaks_the_link_in_its_time)
     SAME(s, asked_for(s, TO_OTHERS), 0);
     run_ms(s, 500);
     SAME(s, asked_for(s, TO_OTHERS), 1);
+}
+
+/* The link says something, and then nothing more. */
+A_PLAY(an_unanswered_SUBSCRIBE_is_not_forgotten_when_the_link_falls_silent)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 800));
+    waits(p, "a", "one");
+    run_ms(s, 10);
+    PLAN(s, .on = "SUBSCRIBE", .fate.there_us = 60000000);
+    waits(p, "b", "two");
+    run_ms(s, 300);
+    store_publish(&s->store, "redisson_lock__channel:{one}", "0");
+    run_ms(s, 790);
+    HOLDS(s, !strstr(p->log, "a subscription timed out"));
+    run_ms(s, 210); /* it is looked at after each quarter of that time */
+    HOLDS(s, strstr(p->log, "a subscription timed out"));
 }
 
 /* It is where another server may take over, as in a cluster. */

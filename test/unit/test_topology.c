@@ -112,19 +112,44 @@ A_PLAY(a_slot_by_MOVED_is_as_new_as_the_epoch_of_who_had_it)
     cluster_set(s);
     cluster_change(s, date_two_alike);
     struct client *p = beside_one(s);
-    PLAN(s, .on = "CLUSTER NODES", .at = store_at(s, 1), .times = PLAN_ALWAYS, .error = "LOADING");
+    struct plan *told = PLAN(s, .on = "CLUSTER NODES", .at = store_at(s, 1), .times = PLAN_ALWAYS, .error = "LOADING");
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         sim_store_give_slot(store_at(s, i)->core, cluster_slot(name), i == 0 ? 0 : 1);
     struct handle *a = asking(p, "a", name, NULL);
     unheard_ms(s, 1000);
     HOLDS(s, is_at(store_at(s, 1), a));
-    for (int i = 0; i < 3; i++)
-        asks_the_next(p);
-    HOLDS(s, asked(s, "CLUSTER SLOTS") > 1);
+    asks_the_next(p);
+    asks_the_next(p);
+    SAME(s, asked(s, "CLUSTER SLOTS"), 2);
+    int before = told->met;
+    unheard_ms(s, 1000);
+    SAME(s, told->met, before + 1); /* whoever is next is asked after such an answer */
     release(a);
     acquire(a, HILOCK_TRY);
     TELLS_IN(s, 100, "a:released a:OK");
     HOLDS(s, is_at(store_at(s, 1), a));
+}
+
+/* Nobody names a server for that slot, once MOVED has named server 1 for it. */
+A_PLAY(a_slot_that_an_answer_leaves_out_stays_where_it_is)
+{
+    const char *name = cluster_name(2, 0);
+    cluster_set(s);
+    struct client *p = beside_one(s);
+    PLAN(s, .on = "CLUSTER NODES", .at = store_at(s, 1), .times = PLAN_ALWAYS, .error = "LOADING");
+    sim_store_give_slot(s->store.core, cluster_slot(name), SIM_NOBODY);
+    sim_store_give_slot(store_at(s, 1)->core, cluster_slot(name), 1);
+    sim_store_give_slot(store_at(s, 2)->core, cluster_slot(name), 1);
+    struct handle *a = asking(p, "a", name, NULL);
+    TELLS_IN(s, 10, "a:OK");
+    sim_store_give_slot(store_at(s, 2)->core, cluster_slot(name), SIM_NOBODY);
+    for (int i = 0; i < 3; i++)
+        asks_the_next(p);
+    HOLDS(s, asked(s, "CLUSTER SLOTS") > 1 && store_count(store_at(s, 2), "CLUSTER SLOTS") > 0);
+    size_t asked_before = store_count(store_at(s, 2), NULL);
+    release(a);
+    TELLS_IN(s, 10, "a:released");
+    SAME(s, store_count(store_at(s, 2), NULL), asked_before);
 }
 
 /* Its handshake does not end. */

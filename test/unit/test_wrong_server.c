@@ -107,6 +107,33 @@ A_PLAY(links_that_were_left_before_a_good_one_do_not_count)
     TELLS_IN(s, 500, "a:OK");
 }
 
+/* The name lists its addresses in another order each time. */
+A_PLAY(an_address_that_was_left_is_not_begun_with)
+{
+    struct pair pair = pair_set(s);
+    struct client *p = by_name(s, "10.0.0.1", "10.0.0.2", NULL);
+    struct handle *a = held(p, "a", "stock", NULL);
+    release_quietly(a);
+    run_ms(s, 10);
+    demote(&pair);
+    unsigned tried = pair.old_place->tried;
+    p->loop.name = (struct world_name){.takes_us = 1000, .addresses = {"10.0.0.2", "10.0.0.1"}};
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(s, 500, "a:OK");
+    SAME(s, pair.old_place->tried, tried);
+    SAME(s, links_to(pair.new), 2);
+}
+
+/* It is sent again once for each address that may be another server. */
+WITH_CLIENT(a_write_that_is_refused_as_READONLY_is_sent_again_within_bounds)
+{
+    struct plan *refused = PLAN(s, .on = "mutex_acquire", .error = "READONLY You can't write against a read only replica.",
+                                .times = PLAN_ALWAYS);
+    acquire(handle_new(p, "a", "stock", NULL), HILOCK_TRY);
+    TELLS_IN(s, 500, "a:UNWRITABLE");
+    SAME(s, refused->met, 2);
+}
+
 /* A user who may not ask INFO: the first write shows it. */
 A_PLAY(without_the_right_to_INFO_a_write_shows_it)
 {
@@ -119,6 +146,27 @@ A_PLAY(without_the_right_to_INFO_a_write_shows_it)
     TELLS_IN(s, 500, "a:OK");
     SAME(s, store_count(pair.old, "mutex_acquire"), 1);
     SAME(s, links_to(pair.new), 2);
+}
+
+WITH_CLIENT(a_server_that_loads_for_five_seconds_is_left)
+{
+    struct handle *a = handle_new(p, "a", "stock", NULL); /* begins its subscription link */
+    PLAN(s, .on = "mutex_acquire", .error = "LOADING Redis is loading the dataset in memory", .times = PLAN_ALWAYS);
+    run_ms(s, 10);
+    uint64_t begun_us = fixture_us(s);
+    unsigned tried = s->place->tried;
+    acquire(a, HILOCK_TRY);
+    run_to(s, begun_us + 4999999);
+    acquire(a, HILOCK_TRY);
+    run_us(s, 1);
+    acquire(handle_new(p, "b", "other", NULL), HILOCK_TRY);
+    run_us(s, 199);
+    SAME(s, s->net.links, 2);
+    run_us(s, 1);
+    SAME(s, s->net.links, 0);
+    run_ms(s, 100);
+    SAME(s, s->place->tried, tried + 2);
+    TELLS(s, "a:UNWRITABLE a:UNWRITABLE b:UNWRITABLE");
 }
 
 /* Only a server that goes on loading is left. */
@@ -172,6 +220,47 @@ A_PLAY(a_try_at_a_replica_ends_with_the_first_attempt)
     sim_store_set_replica(s->store.core, 1);
     acquire(handle_new(fixture_open(s, NULL), "a", "stock", NULL), HILOCK_TRY);
     TELLS_IN(s, 5, "a:UNWRITABLE");
+}
+
+/* A link that worked for more than ten seconds was good, though it led to the wrong server in the end. */
+A_PLAY(links_that_were_left_soon_are_made_again_as_slowly_as_before)
+{
+    for (unsigned is_longer = 0; is_longer < 2; is_longer++) {
+        s->place->mood = NET_REFUSES;
+        struct client *p = fixture_open(s, NULL);
+        run_ms(s, 3000);
+        s->place->mood = NET_LISTENS;
+        while (!asked(s, "CLIENT"))
+            run_us(s, 100);
+        uint64_t begun_us = asked_at_us(s, "CLIENT", 0) + s->net.back_us;
+        PLAN(s, .on = "mutex_acquire", .error = "READONLY You can't write against a read only replica.");
+        struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.wake = HILOCK_WAKE_POLL));
+        run_to(s, begun_us + 10000000 + is_longer - s->net.there_us - s->net.back_us);
+        acquire(a, HILOCK_FOREVER);
+        TELLS_IN(s, 60, is_longer ? "a:OK" : "");
+        TELLS_IN(s, 5000, is_longer ? "" : "a:OK");
+        client_abandon(p);
+        store_clear(&s->store);
+        store_forget(&s->store);
+    }
+}
+
+/* It was away when the others were left, so it had no part in that, and is tried again as soon as after any good link. */
+WITH_CLIENT(a_link_that_was_away_when_others_were_left_is_not_blamed)
+{
+    struct handle *a = handle_new(p, "a", "stock", NULL); /* begins its subscription link */
+    run_ms(s, 10);
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_STREAMS);
+    run_ms(s, 3000);
+    s->place->mood = NET_LISTENS;
+    PLAN(s, .on = "mutex_acquire", .error = "READONLY You can't write against a read only replica.");
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(s, 4000, "a:OK");
+    SAME(s, links_to(&s->store), 2);
+    net_reset(&s->net, NULL, NET_STREAMS);
+    run_ms(s, 60);
+    SAME(s, links_to(&s->store), 2);
 }
 
 /* A switch in front of two servers that leads to them in turn: pauses grow, and it is told. */
@@ -253,7 +342,7 @@ A_PLAY(servers_of_a_cluster_that_send_requests_to_each_other_end_no_wait)
     acquire(b, HILOCK_TRY);
     run_ms(s, 60000);
     TELLS(s, "b:UNWRITABLE");
-    HOLDS(s, strstr(b->detail, " redirections, the last: "));
+    HOLDS(s, strstr(b->detail, ": 100 redirections, the last: MOVED "));
     cluster_serve(s, slot, 1);
     TELLS_IN(s, 5000, "a:OK");
 }
