@@ -170,3 +170,58 @@ A_PLAY(a_waiter_asks_at_the_next_server_though_it_does_not_listen_there_yet)
     SAME(s, asked_at(s, 2, "mutex_acquire"), 2);
     release_quietly(three.a);
 }
+
+/* Nobody waits there at the moment, and whoever waits next is heard at once. */
+A_PLAY(a_channel_goes_with_its_slot_though_nobody_waits)
+{
+    const char *name = cluster_name(1, 0);
+    cluster_set(s);
+    cluster_change(s, know_no_shards);
+    struct three three = three_at(s, name);
+    cancel(three.b);
+    run_ms(s, 100);
+    SAME(s, store_listeners(store_at(s, 1), channel_of(three.b)), 1);
+    cluster_move(s, name, 1, 2);
+    acquire(three.b, HILOCK_TRY);
+    unheard_ms(s, 1000);
+    SAME(s, store_listeners(store_at(s, 1), channel_of(three.b)), 0);
+    SAME(s, store_listeners(store_at(s, 2), channel_of(three.b)), 1);
+    release_quietly(three.a);
+}
+
+/* Behind another program, whose release is told at the server of the slot. */
+A_PLAY(who_waits_hears_of_releases_where_the_slot_has_gone)
+{
+    const char *name = cluster_name(1, 0), *unlocks = formatted("redisson_lock__channel:{%s}", name);
+    struct client *p = cluster_begin(s);
+    store_take(store_at(s, 1), name, "another", 600000);
+    asking(p, "a", name, NULL);
+    run_ms(s, 100);
+    SAME(s, store_shard_listeners(store_at(s, 1), unlocks), 1);
+    cluster_move(s, name, 1, 2);
+    run_ms(s, 1000);
+    SAME(s, store_shard_listeners(store_at(s, 2), unlocks), 1);
+    store_delete(store_at(s, 2), name);
+    store_publish_to_shard(store_at(s, 2), unlocks, "0");
+    TELLS_IN(s, 5, "a:WAITING a:OK");
+}
+
+/* Its channel was given up a moment ago, and is still subscribed: what came meanwhile is asked after. */
+A_PLAY(who_waits_at_a_channel_that_was_just_given_up_asks_once_more)
+{
+    struct client *p = cluster_begin(s);
+    struct handle *a = handle_new(p, "a", cluster_name(0, 0), NULL), *b = handle_new(p, "b", cluster_name(1, 0), NULL);
+    store_grant(store_at(s, 0), cluster_name(0, 0), "x:9", 600000);
+    store_grant(store_at(s, 1), cluster_name(1, 0), "x:9", 600000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    cancel(a);
+    unheard_ms(s, 61000);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 1);
+    store_forget(store_at(s, 0));
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 5, "b:WAITING a:WAITING");
+    SAME(s, asked_at(s, 0, "mutex_acquire"), 2);
+    SAME(s, asked_at(s, 0, "SSUBSCRIBE"), 0);
+}

@@ -413,6 +413,41 @@ WITH_CLIENT(a_grant_that_is_cancelled_ends_nothing)
 }
 
 /* The first one leaves before the second one was told of its grant: the share is the second one's. */
+WITH_CLIENT(a_grant_that_is_cancelled_by_the_last_is_undone)
+{
+    struct handle *a = reads(p, "a"), *b = acquiring(handle_new(p, "b", "stock", READS(.lease_ms = LEASE_MS)), HILOCK_FOREVER);
+    release(a);
+    cancel(b); /* it had joined, and was not told */
+    TELLS_IN(s, 2, "a:OK b:CANCELLED a:released");
+    SAME(s, counts_of(p).undone, 1);
+    SAME(s, store_left_ms(&s->store, "stock"), -2);
+}
+
+static void stand_still(struct handle *handle) { world_jump_us(&handle->fixture->world, 150000); }
+
+/* The loop stood still between its grant and its report, until too little is left and its wait is over. */
+WITH_CLIENT(who_joined_and_is_told_too_late_ends_in_time)
+{
+    reads(p, "a");
+    struct handle *b = handle_new(p, "b", "stock", READS(.lease_ms = LEASE_MS));
+    struct handle *c = handle_new(p, "c", "stock", READS(.lease_ms = LEASE_MS, .min_validity_ms = 2850));
+    when(b, "OK", stand_still);
+    acquire(b, HILOCK_FOREVER);
+    acquire(c, 100);
+    TELLS_IN(s, 500, "a:OK b:OK c:TIMED_OUT");
+    SAME(s, c->result.waited_ms, 150);
+}
+
+/* The share is over before it was told that it has joined. */
+WITH_CLIENT(who_joined_a_share_that_is_over_asks_for_its_own)
+{
+    struct handle *a = reads(p, "a"), *b = handle_new(p, "b", "stock", READS(.lease_ms = LEASE_MS));
+    acquire(b, HILOCK_FOREVER);
+    world_jump_us(&s->world, 5000000);
+    TELLS_IN(s, 10, "a:OK a:LOST SUSPENDED b:OK");
+    HOLDS(s, is_held(b) && b->result.fencing_token > a->result.fencing_token);
+}
+
 WITH_CLIENT(the_first_may_leave_before_the_second_is_told)
 {
     struct handle *a = reads(p, "a"), *b = handle_new(p, "b", "stock", READS(.lease_ms = LEASE_MS));

@@ -236,3 +236,40 @@ WITH_CLIENT(the_first_of_the_queue_hears_of_a_release_though_it_began_later)
     store_free_name(&s->store, "stock");
     TELLS_IN(s, 5, "b:OK");
 }
+
+/* Its messages come by a channel of their own, to which it listens from the first answer on. */
+WITH_CLIENT(behind_a_fair_lock_of_Redisson_it_asks_no_more_often)
+{
+    static const char *const push[] = {"RPUSH", "redisson_lock_queue:{stock}", "java:2"};
+    static const size_t lengths[] = {5, 27, 6};
+    struct store_peer *java = store_connect(&s->store, NULL, NULL);
+    say_free(store_execute(java, 3, push, lengths));
+    store_disconnect(java);
+    store_take(&s->store, "stock", "java:1", 60000);
+    asking(p, "a", "stock", NULL);
+    TELLS_IN(s, 1000, "a:WAITING");
+    HOLDS(s, asked(s, "mutex_acquire") <= 1000 / 80 + 5); /* every 80 ms in the end */
+}
+
+/* It does not wait, so it decides nothing for who waits. */
+WITH_CLIENT(a_try_does_not_end_what_another_listens_to)
+{
+    asking(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .error = "NOPERM this user has no permissions to run the 'zadd' command", .times = 1);
+    store_grant(&s->store, "stock", "x:9", 60000);
+    unheard_ms(s, 1000);
+    HOLDS(s, strstr(p->log, "the wait queue is refused"));
+    struct handle *t = acquiring(handle_new(p, "t", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)), HILOCK_TRY);
+    store_forget(&s->store);
+    TELLS_IN(s, 1000, "t:TIMED_OUT");
+    SAME(s, t->result.attempts, 1);
+    uint64_t last_us = 0;
+    for (size_t i = 0; i < s->store.lines_count; i++) {
+        const struct store_line *line = &s->store.lines[i];
+        if (strcmp(line->word, "mutex_acquire") != 0 || !strstr(line->text, formatted("%s:1 ", p->uuid)))
+            continue;
+        HOLDS(s, line->at_us - last_us >= 50000);
+        last_us = line->at_us;
+    }
+    HOLDS(s, last_us != 0);
+}

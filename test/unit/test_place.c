@@ -482,3 +482,16 @@ A_PLAY(a_try_of_a_free_name_that_is_kept_for_others_is_told_so)
     TEXT(s, t->holder, "");
     store_disconnect(other);
 }
+
+/* Each release counts who listens. Who never waits in a queue does not need that. */
+A_PLAY(a_right_to_count_listeners_that_is_missing_is_named_as_soon_as_it_matters)
+{
+    PLAN(s, .on = "PUBSUB", .error = "NOPERM this user has no permissions to run the 'pubsub' command", .times = PLAN_ALWAYS);
+    store_grant(&s->store, "stock", "x:9", 60000);
+    struct client *p = fixture_connect(s, NULL);
+    run_ms(s, 10);
+    SAME(s, client_lines(p, "NUMSUB"), 0);
+    stands(p, "a");
+    TELLS_IN(s, 10, "a:WAITING");
+    SAME(s, client_lines(p, "NUMSUB"), 1);
+}

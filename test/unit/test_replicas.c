@@ -375,3 +375,14 @@ GIVEN(of_two_links_the_one_that_was_asked_is_said_to_be_away, shop(s))
     TELLS_IN(s, 710, "b:UNREACHABLE");
     HOLDS(s, strstr(b->detail, "within 700 ms: it is silent (1 attempt)"));
 }
+
+/* The latest answer to its client was that replicas are missing, which it does not need. Its own answer is on the way. */
+GIVEN(who_needs_no_replicas_is_not_told_that_they_are_missing, shop(s))
+{
+    struct handle *b = handle_new(p, "b", "stock", NULL);
+    s->store.replicas_away = 1;
+    asking(p, "a", "stock", &confirmed);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 100000, .after = 1);
+    acquire(b, 1050);
+    TELLS_IN(s, 1060, "b:TIMED_OUT");
+}

@@ -102,3 +102,23 @@ WITH_CLIENT(a_link_that_found_no_memory_is_tried_again_soon)
     asking(p, "a", "stock", NULL);
     TELLS_IN(s, 1000, "a:OK");
 }
+
+/* Whichever part of it had no memory: its call was refused, or it waits, and asks when there is some. */
+WITH_CLIENT(a_FAIR_wait_without_memory_asks_when_there_is_some)
+{
+    unsigned accepted = 0;
+    for (uint64_t fail = 1; fail <= 8; fail++) {
+        struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+        run_ms(s, 5);
+        s->memory.fail_at = s->memory.asked + fail;
+        s->memory.fails = 1;
+        hilock_status status = acquire(a, HILOCK_FOREVER);
+        run_ms(s, 200);
+        HOLDS(s, status == HILOCK_OK ? is_held(a) : status == HILOCK_NO_MEMORY);
+        accepted += status == HILOCK_OK;
+        handle_free(a);
+        run_ms(s, 5);
+    }
+    HOLDS(s, accepted >= 4);
+    fixture_hush(s);
+}
