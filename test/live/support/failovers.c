@@ -50,9 +50,20 @@ static void tell_overlaps(struct load *load, enum load_kind kind, const struct f
                       (double)by[1].overlap_us / 1000, (double)by[2].overlap_us / 1000);
     size_t kills = (count + SERVER_FAULTS - 1) / SERVER_FAULTS;
     size_t allowed = load->replicas ? 0 : (count - kills) * LOAD_NAMES / LOAD_KINDS;
-    assert_int_equal(by[SERVER_KILL].overlaps + by[SERVER_KILL].backward, 0);
     assert_in_range(by[SERVER_STOP].overlaps + by[SERVER_FORCED].overlaps, 0, allowed);
     assert_in_range(by[SERVER_STOP].backward + by[SERVER_FORCED].backward, 0, allowed);
+}
+
+/* Redis replicates after it has answered (operate.md: a failover may forget the latest writes). So the master that is killed may have answered a
+ * grant that no replica has. Nobody can tell its holder, and while that one believes in it the new master may grant the name: once for each kill,
+ * and never where replicas confirm a grant before it is one. Tokens rise all the same, as the servers of one host have one clock. */
+static void judge_kills(const struct load *load, const struct failover *failovers, unsigned count)
+{
+    for (unsigned i = SERVER_KILL; i < count; i += SERVER_FAULTS) {
+        struct verdict all = ledger_judge_some(load->ledger, UINT64_MAX, failovers[i].struck_us, i + 1 < count ? failovers[i + 1].struck_us : UINT64_MAX);
+        assert_in_range(all.overlaps, 0, load->replicas ? 0 : 1);
+        assert_int_equal(all.backward, 0);
+    }
 }
 
 static void report(const struct failovers_of *of, struct load *load, const struct failover *failovers, unsigned count)
@@ -70,6 +81,7 @@ static void report(const struct failovers_of *of, struct load *load, const struc
         load_tell(load, kind, what, of->since, &spans[kind]);
         tell_overlaps(load, kind, failovers, count);
     }
+    judge_kills(load, failovers, count);
 }
 
 void failovers_play(const struct failovers_of *of, unsigned count, unsigned replicas)

@@ -24,9 +24,9 @@ struct failovers_of failovers_of_shards(struct shards *set);
 
 unsigned failovers_wanted(void); /* FAILOVERS of the environment, or 3 */
 
-/* With so many replicas asked for (0: none). The test fails unless every wait is served, and nothing overlaps where replicas confirm, or after a
- * kill, when no client is left that believes in a forgotten hold. After another fault a name may overlap once: its holder's turn may last
- * until the new master says that it is not the holder's. So it is with tokens that do not rise. */
+/* With so many replicas asked for (0: none). The test fails unless every wait is served, and nothing overlaps where replicas confirm. Without them
+ * a kill may bring one overlap, of all names: what the old master had granted and not replicated. After another fault a name may overlap once: its
+ * holder's turn may last until the new master says that it is not the holder's. So it is with tokens that do not rise; after a kill all rise. */
 void failovers_play(const struct failovers_of *of, unsigned count, unsigned replicas);
 
 #endif
