@@ -103,6 +103,24 @@ WITH_CLIENT(a_key_of_another_kind_ends_the_wait)
     HOLDS(s, strstr(m->detail, "\"b\"") && has_none(s, abc));
 }
 
+WITH_CLIENT(that_it_waits_is_logged_once)
+{
+    store_take(&s->store, "b", "another", 60000);
+    acquiring(multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.wait_report_ms = 100)), HILOCK_FOREVER);
+    run_ms(s, 350);
+    TELLS(s, "m:WAITING m:WAITING m:WAITING");
+    SAME(s, client_lines(p, "is held by another: waiting"), 1);
+}
+
+/* The third answer is on its way for ever. */
+WITH_CLIENT(behind_a_server_that_is_silent_about_one_name_the_others_are_given_back)
+{
+    PLAN(s, .on = "mutex_acquire", .after = 2, .holds = 1);
+    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    run_ms(s, 4000);
+    HOLDS(s, asked(s, "mutex_release") >= 2);
+}
+
 /* ---- siblings ---- */
 
 WITH_CLIENT(a_name_that_a_sibling_holds_is_not_asked_for)

@@ -140,6 +140,71 @@ HAVING(where_masters_disagree_peek_tells_what_the_first_one_says, handle_new(quo
     SAME(s, a->result.votes, 1);
 }
 
+/* They have answered, and have no holder to name. */
+HAVING(a_question_that_all_masters_refuse_is_UNREACHABLE, handle_new(quorum(s, 3), "a", "stock", NULL))
+{
+    for (unsigned i = 0; i < 3; i++)
+        PLAN(s, .on = "mutex_peek", .at = store_at(s, i), .error = "NOPERM this user has no permissions");
+    peek(a);
+    TELLS_IN(s, 10, "a:peek UNREACHABLE");
+}
+
+/* One gave no vote, one has lost it, and one lets it go. */
+HAVING(a_release_counts_masters_without_a_vote_as_lost, handle_new(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000)))
+{
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .error = "OOM command not allowed");
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 5, "a:OK");
+    s->is_tampered = 1;
+    store_delete(store_at(s, 1), "stock");
+    release(a);
+    TELLS_IN(s, 5, "a:release LOST");
+}
+
+/* Two masters have it. */
+HAVING(a_vote_that_was_refused_for_good_is_asked_for_again_after_a_third_of_the_lease, handle_new(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000)))
+{
+    store_set_string(store_at(s, 2), "stock", "text");
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 5, "a:OK");
+    store_delete(store_at(s, 2), "stock");
+    run_ms(s, 2900);
+    SAME(s, kept(s, "stock"), 2);
+    run_ms(s, 200);
+    SAME(s, kept(s, "stock"), 3);
+}
+
+/* After a twelfth of the lease. */
+A_PLAY(a_master_that_comes_back_is_healed_soon)
+{
+    struct client *p = quorum(s, 3);
+    crash(s, 2);
+    run_ms(s, 5);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
+    s->net.places[2].mood = NET_LISTENS;
+    for (int i = 0; i < 8000 && counts_of(a->client).nodes_up < 3; i++)
+        run_ms(s, 1);
+    run_ms(s, 2600);
+    SAME(s, kept(s, "stock"), 3);
+}
+
+/* The third answer to each comes when the user has been answered. */
+HAVING(rounds_of_votes_leave_nothing_behind, handle_new(quorum(s, 3), "a", "stock", NULL))
+{
+    size_t blocks = 0;
+    for (int i = 0; i < 10; i++) {
+        acquire(a, HILOCK_FOREVER);
+        run_ms(s, 5);
+        extend(a, 0);
+        run_ms(s, 5);
+        release(a);
+        TELLS_IN(s, 5, "a:OK a:extended a:released");
+        if (i == 1)
+            blocks = s->memory.blocks;
+        HOLDS(s, !blocks || s->memory.blocks == blocks);
+    }
+}
+
 /* It is told in the log by its name, and not as a question. */
 A_PLAY(the_votes_of_a_force_release_are_the_masters_that_ended_a_hold)
 {
@@ -166,6 +231,7 @@ HAVING(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles, held(quorum(s, 
     world_thaw(&s->world, &store_at(s, 0)->lane);
     world_thaw(&s->world, &store_at(s, 1)->lane);
     TELLS_IN(s, 5000, "a:SETTLED");
+    SAME(s, client_lines(a->client, "every release of this handle is confirmed"), 1);
     SAME(s, kept(s, "stock"), 0);
 }
 

@@ -38,6 +38,27 @@ GIVEN(a_look_that_asks_nobody_leaves_the_patience_as_it_is, quorum(s, 3))
     world_thaw(&s->world, &store_at(s, 0)->lane);
 }
 
+/* And the others are another's. */
+GIVEN(an_arbiter_that_refuses_a_round_for_good_is_left_at_once, quorum(s, 3))
+{
+    store_set_string(store_at(s, 0), "stock", "text");
+    take_at(s, 1, 2, "another:1");
+    asking(p, "a", "stock", NULL);
+    run_ms(s, 15);
+    HOLDS(s, store_count(store_at(s, 1), "mutex_acquire") >= 2);
+}
+
+/* The answers that make them whole come one after the other. */
+GIVEN(votes_that_are_made_whole_are_one_grant, quorum(s, 3))
+{
+    PLAN(s, .on = "mutex_acquire", .times = 3, .fate.back_us = 50000);
+    for (unsigned i = 0; i < 3; i++)
+        PLAN(s, .on = "renew", .at = store_at(s, i), .fate.back_us = 5000 * (i + 1));
+    acquiring(handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2950)), HILOCK_FOREVER);
+    TELLS_IN(s, 200, "a:OK");
+    SAME(s, asked_all(s, "renew"), 3);
+}
+
 /* A place in its queue, and not a try at the next look: so the release there is heard at once. */
 GIVEN(an_arbiter_with_a_fault_is_left_for_the_next_one, quorum(s, 3))
 {
@@ -149,6 +170,37 @@ GIVEN(the_silence_of_a_single_request_is_told_in_the_singular, quorum(s, 3))
     TELLS_IN(s, 51, "a:WAITING a:TIMED_OUT a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "no answer from 2 of 3 masters within 50 ms and 1 attempt; "));
     world_thaw(&s->world, &store_at(s, 0)->lane);
+}
+
+/* Two of three are needed: one is held, one is away, and one would be willing. */
+GIVEN(where_a_holder_is_all_that_is_in_the_way_it_is_TIMED_OUT, quorum(s, 3))
+{
+    take_at(s, 0, 1, "another:1");
+    crash(s, 2);
+    run_ms(s, 5);
+    acquiring(handle_new(p, "a", "stock", NULL), 500);
+    TELLS_IN(s, 501, "a:WAITING a:TIMED_OUT");
+}
+
+GIVEN(without_memory_to_ask_it_is_NO_MEMORY, quorum(s, 3))
+{
+    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), HILOCK_TRY);
+    TELLS_IN(s, 1, "a:OK");
+    release(a);
+    TELLS_IN(s, 5, "a:released"); /* the next answer has its memory from now on */
+    acquiring(a, HILOCK_TRY);
+    TELLS_IN(s, 1, "a:OK");
+    release(a);
+    TELLS_IN(s, 5, "a:released");
+    take_at(s, 0, 3, "another:1");
+    acquiring(a, HILOCK_TRY);
+    TELLS_IN(s, 5, "a:TIMED_OUT");
+    for (unsigned i = 0; i < 3; i++)
+        store_delete(store_at(s, i), "stock");
+    s->memory.is_out = s->memory.spares_links = 1;
+    acquiring(a, 200);
+    TELLS_IN(s, 201, "a:NO_MEMORY");
+    s->memory.is_out = 0;
 }
 
 GIVEN(a_fault_of_most_masters_is_quoted, quorum(s, 3))

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Several names that are held at once: by the user's own terms, with one validity, extended and released as one; and a wait that comes
+ * after such a hold. */
+#include "play.h"
+#include "stage.h"
+
+static struct handle *held_all(struct client *p, const struct hilock_lock_options *options)
+{
+    struct handle *m = acquiring(multi_new(p, "m", abc, options), HILOCK_FOREVER);
+    TELLS_IN(p->fixture, 1, "m:OK");
+    return m;
+}
+
+/* ---- its terms ---- */
+
+HAVING(several_names_that_are_not_renewed_end_with_their_lease,
+       held_all(fixture_connect(s, NULL), HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER)))
+{
+    TELLS_IN(s, 3000, "m:LOST EXPIRED");
+}
+
+/* Two of the names were got two seconds before the third one. */
+WITH_CLIENT(of_several_names_hold_max_counts_from_the_grant_of_all)
+{
+    struct handle *m = gathering(p, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 5000), "c", store_grant);
+    run_ms(s, 2000);
+    HOLDS(s, is_ours(s, "a") && is_ours(s, "b"));
+    store_free_name(&s->store, "c");
+    run_ms(s, 50);
+    TELLS(s, "m:WAITING m:OK");
+    uint64_t granted_us = m->at_us;
+    run_to(s, granted_us + 5000000 - 1);
+    TELLS(s, "");
+    run_us(s, 1);
+    TELLS(s, "m:LOST HOLD_MAX");
+}
+
+/* Also where the hold before was by terms that renew nothing. */
+WITH_CLIENT(a_later_wait_renews_the_names_that_it_keeps)
+{
+    struct handle *m = held_all(p, HILOCK_LOCK_OPTIONS(.lease_ms = 1000, .renew = HILOCK_RENEW_NEVER));
+    release(m);
+    TELLS_IN(s, 1, "m:released");
+    store_take(&s->store, "b", "another", 600000);
+    acquire(m, HILOCK_FOREVER);
+    for (int i = 1; i < 4; i++) { /* refused so often that it takes one after the other */
+        run_ms(s, 10);
+        (i < 3 ? store_take : store_grant)(&s->store, i % 2 ? "c" : "b", "another", 600000);
+        store_free_name(&s->store, i % 2 ? "b" : "c");
+    }
+    run_ms(s, 10);
+    for (int i = 0; i < 4000; i++) {
+        run_ms(s, 1);
+        HOLDS(s, is_ours(s, "a"));
+    }
+}
+
+/* ---- its validity ---- */
+
+static uint32_t left(const hilock_validity *validity) { return hilock_validity_remaining_ms(validity); }
+
+HAVING(the_validity_of_several_names_ends_with_their_release, held_all(fixture_connect(s, NULL), NULL))
+{
+    hilock_validity *validity = NULL;
+    SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_OK);
+    HOLDS(s, left(validity) > 20000);
+    release(a);
+    SAME(s, left(validity), 0);
+    hilock_validity_unref(validity);
+    TELLS_IN(s, 1, "m:released");
+}
+
+HAVING(the_validity_of_several_names_ends_with_their_client, held_all(fixture_connect(s, NULL), NULL))
+{
+    hilock_validity *validity = NULL;
+    SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_OK);
+    s->is_tampered = 1; /* the names stay at the server */
+    client_abandon(p);
+    SAME(s, left(validity), 0);
+    hilock_validity_unref(validity);
+}
+
+/* ---- its answers ---- */
+
+HAVING(a_release_of_several_names_is_one_attempt_and_has_no_votes, held_all(fixture_connect(s, NULL), NULL))
+{
+    SAME(s, a->result.votes, 0);
+    extend(a, 0);
+    TELLS_IN(s, 1, "m:extended");
+    SAME(s, a->result.votes, 0);
+    release(a);
+    TELLS_IN(s, 1, "m:released");
+    SAME(s, a->result.attempts, 1);
+    SAME(s, a->result.votes, 0);
+}
+
+/* Whichever allocation fails: the extend is refused, or it is answered, and nothing is left of it. */
+HAVING(an_extend_of_several_names_without_memory_is_refused_whole, held_all(fixture_connect(s, NULL), NULL))
+{
+    unsigned refused = 0;
+    size_t before = s->memory.blocks;
+    for (uint64_t fail = 1; fail < 12; fail++) {
+        s->memory.fail_at = s->memory.asked + fail;
+        s->memory.fails = 100;
+        hilock_status status = extend(a, 0);
+        s->memory.fail_at = 0;
+        refused += status == HILOCK_NO_MEMORY;
+        TELLS_IN(s, 5, status == HILOCK_OK ? "m:extended" : "");
+        HOLDS(s, s->memory.blocks <= before + 3); /* what its names keep for the next one */
+    }
+    HOLDS(s, refused >= 3);
+    HOLDS(s, is_held(a));
+}
+
+/* ---- what is left ---- */
+
+/* The words of refusals are given back with the grant. */
+WITH_CLIENT(a_hold_keeps_nothing_of_its_wait)
+{
+    size_t blocks[2];
+    struct handle *m = multi_new(p, "m", abc, NULL);
+    store_take(&s->store, "b", "another", 60000);
+    for (int i = 0; i < 2; i++) {
+        acquire(m, HILOCK_FOREVER);
+        run_ms(s, 5);
+        if (i == 0)
+            store_free_name(&s->store, "b");
+        run_ms(s, 50);
+        HOLDS(s, is_held(m));
+        blocks[i] = s->memory.blocks;
+        release(m);
+        run_ms(s, 50);
+    }
+    SAME(s, blocks[0], blocks[1]);
+}
