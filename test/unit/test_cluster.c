@@ -226,6 +226,20 @@ A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
     TELLS(s, "a:WAITING a:CANCELLED");
 }
 
+/* Or one that had been left when its slot went. */
+GIVEN(a_channel_that_nobody_knows_may_go, cluster_begin(s))
+{
+    struct hl_reply *said = say_array(3, say_string("sunsubscribe"), say_string("another channel"), say_integer(1));
+    store_take(store_at(s, 1), cluster_name(1, 0), "another", 600000);
+    asking(p, "a", cluster_name(1, 0), NULL);
+    run_ms(s, 10);
+    unsigned tried = s->net.places[1].tried;
+    net_say(&s->net, &p->loop, NET_STREAMS, said);
+    run_ms(s, 200);
+    SAME(s, s->net.places[1].tried, tried);
+    say_free(said);
+}
+
 /* The answer to that is on its way when another slot leaves. */
 GIVEN(a_slot_that_goes_while_another_is_left_is_followed, cluster_begin(s))
 {

@@ -105,6 +105,7 @@ A_PLAY(a_sentinel_where_a_server_should_be_ends_every_wait)
     struct handle *a = asking(p, "a", "stock", NULL);
     TELLS_IN(s, 10, "a:SERVER");
     HOLDS(s, strstr(a->detail, hl_words_sentinel));
+    SAME(s, client_lines(p, "INFO refused"), 0); /* nothing else is told of it */
     HOLDS(s, !hilock_client_is_connected(p->client));
 }
 
@@ -370,6 +371,24 @@ A_PLAY(of_many_addresses_the_first_eight_are_tried)
         HOLDS(s, s->net.places[2 + i].tried > 2);
     s->net.places[9].mood = NET_LISTENS;
     run_ms(s, 3000);
+    HOLDS(s, hilock_client_is_connected(p->client));
+}
+
+static int refuses(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+/* The link was there, and there was no memory for the first command. */
+A_PLAY(a_greeting_that_found_no_memory_is_tried_again_soon)
+{
+    struct client *p = fixture_open(s, NULL);
+    s->memory.sends = refuses;
+    run_ms(s, 10);
+    s->memory.sends = NULL;
+    run_ms(s, 100);
+    HOLDS(s, client_lines(p, "out of memory while connecting"));
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 

@@ -74,6 +74,7 @@ static struct client *beside_one(struct fixture *s)
     held(p, "y", cluster_name(0, 2), NULL);
     asking(p, "z", cluster_name(2, 2), NULL);
     unheard_ms(s, 100);
+    SAME(s, client_lines(p, "the cluster"), 0); /* all is well */
     return p;
 }
 
