@@ -126,11 +126,12 @@ static void on_time(struct hl_node *node, const struct hl_reply *reply)
     const struct hl_reply *seconds = hl_reply_item(reply, 0, HL_REPLY_STRING),
                           *micros = hl_reply_item(reply, 1, HL_REPLY_STRING);
     uint64_t asked_us = node->steps[HL_HANDSHAKE_PROBE].sent_us, s, us;
-    if (node->options.is_sentinel ||
-        hl_handshake_report_error(node, HL_MISSING_TIME, "TIME", reply, hl_words_without_time))
+    if (node->options.is_sentinel)
         return;
-    node->min_rtt_us = node->mean_rtt_us = hl_now_us(node->host) - asked_us;
+    node->min_rtt_us = node->mean_rtt_us = hl_now_us(node->host) - asked_us; /* a refusal takes as long as an answer */
     node->rtt_samples = 0;
+    if (hl_handshake_report_error(node, HL_MISSING_TIME, "TIME", reply, hl_words_without_time))
+        return;
     if (seconds && micros && hl_reply_decimal(seconds->bytes, seconds->length, &s) &&
         hl_reply_decimal(micros->bytes, micros->length, &us))
         hl_clock_learn(node, s * 1000000 + us, asked_us);

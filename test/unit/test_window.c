@@ -42,6 +42,16 @@ A_PLAY(of_a_loop_that_is_late_it_is_four_times_as_long)
 
 A_PLAY(it_is_never_above_3_s) { SAME(s, window_of_a_loop_that_is_late(s, 2000), 3000); }
 
+/* A refusal of TIME takes as long as an answer. */
+A_PLAY(the_way_is_known_without_the_right_to_TIME)
+{
+    PLAN(s, .on = "TIME", .error = "NOPERM this user has no permissions to run the 'time' command", .times = PLAN_ALWAYS);
+    s->net.there_us = s->net.back_us = 75000;
+    struct client *p = fixture_open(s, NULL);
+    run_ms(s, 2000);
+    SAME(s, window_of_a_new_place(p), 600);
+}
+
 /* A sample is a request about a lock. One takes the place of what TIME took, and each counts as much as those before it,
  * up to eight; none counts for more than twice the mean. */
 A_PLAY(the_way_is_a_mean_of_the_latest_ones)
