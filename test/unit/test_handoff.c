@@ -336,6 +336,25 @@ HOLDING(reports_of_the_former_turn_are_not_made_to_the_next, NULL)
 static struct handle *other;
 static void cancel_other(struct handle *handle) { SAME(handle->fixture, cancel(other), HILOCK_OK); }
 
+/* One that failed in the former turn, and the first one of the next: its user hears of the second. */
+HOLDING(failed_renewals_of_the_former_turn_do_not_count_in_the_next, NULL)
+{
+    asking(p, "b", "stock", NULL);
+    unheard_ms(s, 10);
+    struct plan *failing = PLAN(s, .on = "renew", .error = "LOADING Redis is loading the dataset in memory", .times = PLAN_ALWAYS);
+    net_reset(&s->net, &p->loop, NET_COMMANDS); /* the hold is verified over the next link */
+    while (failing->met < 1)
+        run_ms(s, 1);
+    release_quietly(a);
+    TELLS_IN(s, 1, "b:OK");
+    while (failing->met < 2)
+        run_ms(s, 1);
+    TELLS_IN(s, 1, "");
+    while (failing->met < 3)
+        run_ms(s, 1);
+    TELLS_IN(s, 1, "b:RENEWAL_FAILED");
+}
+
 HOLDING(a_cancel_that_crosses_passes_it_on, NULL)
 {
     uint64_t token = a->result.fencing_token;

@@ -177,6 +177,20 @@ WITH_CLIENT(each_has_its_own_min_validity)
     release_quietly(c);
 }
 
+WITH_CLIENT(a_share_is_open_until_its_time_is_over_to_the_microsecond)
+{
+    for (int late_us = 0; late_us <= 1; late_us++) {
+        struct handle *a = reads(p, "a"), *b = handle_new(p, "b", "stock", READS(.lease_ms = LEASE_MS));
+        run_to(s, sent_at_us(s, "mutex_acquire", -1) + 200000 - 1 + (uint64_t)late_us);
+        acquire(b, HILOCK_FOREVER);
+        TELLS_IN(s, 1, "a:OK b:OK");
+        SAME(s, a->result.fencing_token == b->result.fencing_token, !late_us);
+        release_quietly(a);
+        release_quietly(b);
+        run_ms(s, 5);
+    }
+}
+
 /* To the microsecond: what is left is enough, or a microsecond too little. */
 WITH_CLIENT(a_share_is_joined_as_long_as_enough_is_left)
 {

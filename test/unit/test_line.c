@@ -273,3 +273,46 @@ WITH_CLIENT(a_try_does_not_end_what_another_listens_to)
     }
     HOLDS(s, last_us != 0);
 }
+
+static void another_waits_and_the_loop_stands(struct handle *handle)
+{
+    asking(handle->client, "c", "stock", NULL);
+    world_jump_us(&handle->fixture->world, 600000);
+}
+
+/* Both answers came at once. When the first was told, the second was granted, and so the next in line was told that it waits. */
+WITH_CLIENT(the_head_whose_grant_was_told_too_late_is_told_that_it_waits)
+{
+    struct handle *e = handle_new(p, "e", "free", NULL), *b = handle_new(p, "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
+    struct plan *late = PLAN(s, .on = "mutex_acquire", .holds = 1, .times = 2);
+    acquire(e, HILOCK_FOREVER);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 1);
+    asking(fixture_connect(s, NULL), "d", "stock", NULL);
+    unheard_ms(s, 10);
+    when(e, "OK", another_waits_and_the_loop_stands);
+    plan_let_go(&s->plans, late);
+    TELLS_IN(s, 700, "e:OK c:WAITING d:OK b:WAITING");
+}
+
+/* A program whose release told nobody is expected to do so again for a minute, and no microsecond longer. */
+WITH_CLIENT(silent_releases_are_looked_for_for_a_minute)
+{
+    enum { POLL_US = 80000 + 200, MINUTE_US = 60000000 };
+    static const char *const push[] = {"RPUSH", "redisson_lock_queue:{stock}", "java:2"};
+    static const size_t lengths[] = {5, 27, 6};
+    struct store_peer *java = store_connect(&s->store, NULL, NULL);
+    say_free(store_execute(java, 3, push, lengths));
+    store_disconnect(java);
+    store_take(&s->store, "stock", "java:1", 600000);
+    asking(p, "a", "stock", NULL);
+    unheard_ms(s, 1000);
+    store_delete(&s->store, "redisson_lock_queue:{stock}");
+    uint64_t seen_us = asked_at_us(s, "mutex_acquire", -1) + s->net.back_us; /* the latest answer that showed it */
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = MINUTE_US % POLL_US);
+    run_to(s, seen_us + MINUTE_US);
+    SAME(s, asked_at_us(s, "mutex_acquire", -1) + s->net.back_us, seen_us + MINUTE_US);
+    size_t before = asked(s, "mutex_acquire");
+    run_ms(s, 2000);
+    SAME(s, asked(s, "mutex_acquire"), before);
+}
