@@ -84,6 +84,17 @@ HOLDING(a_release_is_answered_before_its_client_is_gone, NULL)
     TELLS_IN(s, 10, "a:release UNKNOWN closed");
 }
 
+HOLDING(an_inquiry_is_answered_before_its_client_is_gone, NULL)
+{
+    cut_off(s);
+    peek(a);
+    client_close(p, 0);
+    run_us(s, 1);
+    fixture_hush(s); /* it is lost */
+    frozen_ms(p, 5000);
+    TELLS_IN(s, 10, "a:peek UNREACHABLE closed");
+}
+
 /* A second close only shortens. */
 WITH_CLIENT(at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_closed)
 {

@@ -73,6 +73,77 @@ HOLDING(what_was_left_out_is_counted_before_the_next_line, NULL)
     world_thaw(&s->world, &p->loop.lane);
 }
 
+/* ---- what a line says ---- */
+
+/* The latest line of this client is this one. */
+static void says(const struct client *p, hilock_log_level level, const char *line)
+{
+    TEXT(p->fixture, p->line, line);
+    SAME(p->fixture, p->level, level);
+}
+
+WITH_CLIENT(an_acquire_its_wait_and_its_release_have_a_line_each)
+{
+    struct client *q = fixture_connect(s, NULL);
+    says(q, HILOCK_LOG_INFO, "127.0.0.1:6379: connected");
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(q, "b", "stock", NULL);
+    says(p, HILOCK_LOG_DEBUG, "acquire of \"stock\": OK after 0 ms and 1 request");
+    run_ms(s, 20);
+    says(q, HILOCK_LOG_DEBUG, "\"stock\" is held by another: waiting");
+    release(a);
+    run_ms(s, 1);
+    says(p, HILOCK_LOG_DEBUG, "released \"stock\" after 20 ms");
+    says(q, HILOCK_LOG_DEBUG, "acquire of \"stock\": OK after 20 ms and 2 requests");
+    handle_drop(b);
+    asking(p, "c", "stock", NULL);
+    run_ms(s, 1);
+    cancel(acquiring(a, HILOCK_FOREVER));
+    run_ms(s, 1);
+    says(p, HILOCK_LOG_DEBUG, "acquire of \"stock\": CANCELLED after 0 ms and 0 requests");
+}
+
+WITH_CLIENT(a_hand_over_has_a_line_and_so_has_an_inquiry)
+{
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
+    run_ms(s, 30);
+    when(b, "OK", release_quietly);
+    release_quietly(a);
+    run_ms(s, 1);
+    HOLDS(s, strstr(p->log, "\"stock\" is handed to the next handle (turn 2, 30 ms after its grant)\n"));
+    peek(a);
+    run_ms(s, 1);
+    says(p, HILOCK_LOG_DEBUG, "peek of \"stock\": OK: nobody holds \"stock\"");
+    store_take(&s->store, "stock", "another", 60000);
+    force(a, NULL);
+    run_ms(s, 1);
+    says(p, HILOCK_LOG_INFO, "force_release of \"stock\": OK: the hold of another:.. on \"stock\" is ended; that holder notices it at its next renewal");
+}
+
+HOLDING(of_an_outage_the_first_try_is_a_warning_and_the_end_is_said, NULL)
+{
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_us(s, 150);
+    SAME(s, p->level, HILOCK_LOG_WARN);
+    HOLDS(s, strncmp(p->line, "127.0.0.1:6379: Connection reset by peer; next try in ", 54) == 0);
+    run_ms(s, 1000);
+    SAME(s, p->level, HILOCK_LOG_INFO);
+    HOLDS(s, strncmp(p->line, "127.0.0.1:6379: Connection refused; next try in ", 48) == 0);
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 3000);
+    HOLDS(s, client_lines(p, "127.0.0.1:6379: connected") == 2);
+}
+
+HOLDING(renewals_that_fail_and_succeed_again_have_a_line, HILOCK_LOCK_OPTIONS(.lease_ms = 6000))
+{
+    PLAN(s, .on = "renew", .error = "OOM", .times = 1);
+    run_ms(s, 2100);
+    says(p, HILOCK_LOG_INFO, "renewal of \"stock\" failed 1 time in a row: OOM; still valid for 3932 ms");
+    PLAN(s, .on = "renew", .error = "OOM", .times = 2);
+    run_ms(s, 4000);
+    says(p, HILOCK_LOG_INFO, "\"stock\" is renewed again after 3 failures");
+}
+
 /* A first failure is no warning, and a second is one. */
 WITH_CLIENT(what_was_left_out_is_as_urgent_as_the_most_urgent_of_it)
 {
