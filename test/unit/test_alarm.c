@@ -135,6 +135,40 @@ WITH_BELLS(never_early)
     assert_int_equal(rung, MANY);
 }
 
+static uint64_t clock_reads;
+static uint64_t (*read_clock)(const void *clock);
+static uint64_t count_clock(const void *clock) { return clock_reads++, read_clock(clock); }
+
+/* Only one that is earlier than all others moves the timer, and needs to know the time. */
+WITH_BELLS(one_that_is_no_earlier_than_the_first_reads_no_clock)
+{
+    uint64_t at_us = hl_now_us(&host) + 1000;
+    begin_all();
+    read_clock = host.loop.now_us;
+    host.loop.now_us = count_clock;
+    clock_reads = 0;
+    for (unsigned i = 0; i < 10; i++) {
+        bells[i].due_us = at_us + i / 5;
+        hl_alarm_set(&alarms, &bells[i].alarm, bells[i].due_us);
+    }
+    assert_int_equal(clock_reads, 1);
+    world_run_us(&world, 2000);
+    assert_int_equal(rung, 10);
+}
+
+/* The loop has others to look after, too. */
+WITH_BELLS(a_turn_rings_a_thousand_at_most)
+{
+    begin_all();
+    for (unsigned i = 0; i < 2500; i++)
+        set(&bells[i], 1000);
+    while (rung == 0)
+        assert_true(world_step(&world, UINT64_MAX));
+    assert_int_equal(rung, 1000);
+    world_run_us(&world, 0);
+    assert_int_equal(rung, 2500);
+}
+
 static void again(struct bell *bell) { set(bell, 0); }
 
 /* Each in a turn of its own: the loop has others to look after, too. */
@@ -203,4 +237,43 @@ WITH_BELLS(what_many_needed_is_given_back)
     for (unsigned i = 0; i < MANY; i++)
         hl_alarm_end(&alarms, &bells[i].alarm);
     assert_int_equal(memory.bytes, bytes);
+}
+
+/* A third of the room is enough use for it, and the least room stays. */
+WITH_BELLS(memory_is_given_back_when_most_is_unused)
+{
+    unsigned i;
+    size_t least = memory.bytes, most;
+    for (i = 0; i < 17; i++)
+        assert_int_equal(hl_alarm_begin(&alarms, &bells[i].alarm), 0);
+    most = memory.bytes; /* of 24 alarms */
+    while (i > 8)
+        hl_alarm_end(&alarms, &bells[--i].alarm);
+    assert_int_equal(memory.bytes, most);
+    hl_alarm_end(&alarms, &bells[--i].alarm);
+    assert_int_equal(memory.bytes, least);
+    uint64_t asked = memory.asked;
+    while (i > 0)
+        hl_alarm_end(&alarms, &bells[--i].alarm);
+    assert_int_equal(memory.asked, asked);
+}
+
+/* Whatever is refused, nothing stays. */
+WITH_BELLS(alarms_need_a_timer_and_memory_to_begin_with)
+{
+    size_t blocks = memory.blocks;
+    unsigned refused = 0;
+    for (;; refused++) {
+        struct hl_alarms more;
+        memory.fails = 1;
+        memory.fail_at = memory.asked + 1 + refused;
+        int status = hl_alarms_init(&more, &host, ring);
+        memory.fail_at = 0;
+        hl_alarms_done(&more);
+        assert_int_equal(memory.blocks, blocks);
+        if (status == 0)
+            break;
+        assert_int_equal(status, -1);
+    }
+    assert_int_equal(refused, 3); /* the timer, that of the loop, and the heap */
 }

@@ -95,6 +95,36 @@ HOLDING(an_inquiry_is_answered_before_its_client_is_gone, NULL)
     TELLS_IN(s, 10, "a:peek UNREACHABLE closed");
 }
 
+/* A loop may call a timer a little too soon. */
+HOLDING(a_drain_is_not_cut_short_by_a_timer_that_is_early, NULL)
+{
+    uint64_t began_us = fixture_us(s);
+    p->loop.early_us = 700;
+    client_close(p, 200);
+    TELLS_IN(s, 201, "a:LOST CLOSING closed");
+    SAME(s, a->at_us, began_us + 200000);
+}
+
+static void (*start_timer)(void *timer, uint64_t span_us);
+static uint64_t longest_us;
+
+static void start_and_note(void *timer, uint64_t span_us)
+{
+    longest_us = span_us > longest_us ? span_us : longest_us;
+    start_timer(timer, span_us);
+}
+
+HOLDING(a_drain_without_an_end_sets_no_timer_for_it, NULL)
+{
+    start_timer = p->client->core.host.loop.timer_start;
+    p->client->core.host.loop.timer_start = start_and_note;
+    longest_us = 0;
+    client_close(p, HILOCK_FOREVER);
+    TELLS_IN(s, 60000, "");
+    HOLDS(s, longest_us > 0 && longest_us < 60000000);
+    p->client->core.host.loop.timer_start = start_timer;
+}
+
 /* A second close only shortens. */
 WITH_CLIENT(at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_closed)
 {
@@ -205,8 +235,10 @@ HOLDING(a_client_does_not_end_before_who_closes_it_has_left_the_call, NULL)
     pthread_t thread = begin_close_elsewhere(p, 5000);
     run_ms(s, 10);
     release(a);
-    for (int i = 0; i < 100; i++) /* turns, which take no time */
+    uint64_t released_us = fixture_us(s);
+    for (int i = 0; i < 100; i++) /* it looks again in each turn, and these take no time */
         world_step(&s->world, UINT64_MAX);
+    HOLDS(s, fixture_us(s) - released_us < 1000);
     TELLS(s, "a:released");
     SAME(s, end_close_elsewhere(thread), HILOCK_OK);
     TELLS_IN(s, 1, "closed");
@@ -395,7 +427,7 @@ HOLDING(a_thread_adopts_and_the_former_is_refused, NULL)
     HOLDS(s, is_adopted_by_another(a));
     SAME(s, release(a), HILOCK_WRONG_THREAD);
     HOLDS(s, strstr(hilock_client_refusal(p->client), "hilock_client_adopt"));
-    run_ms(s, 1000); /* this thread turns the loop: that is refused, with one line */
+    run_ms(s, 11000); /* this thread turns the loop, and a renewal is due: that is refused, with one line */
     SAME(s, client_lines(p, "another thread than before turns"), 1);
     SAME(s, hilock_client_adopt(p->client), HILOCK_OK);
     TELLS_IN(s, 60000, ""); /* and it is renewed again */

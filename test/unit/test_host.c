@@ -179,6 +179,90 @@ WITH_HOST(what_comes_from_outside_hurries)
     assert_string_equal(story, "!()()()!(a)");
 }
 
+/* ---- late timers ---- */
+
+static uint64_t clock_us;
+static struct hl_fact stall; /* the latest that was reported */
+static unsigned stalls;
+
+static uint64_t tell_time(const void *clock) { return (void)clock, clock_us; }
+
+static void on_trace(void *arg, enum hl_what what, const struct hl_fact *fact)
+{
+    (void)arg;
+    assert_int_equal(what, HL_LOOP_STALLED);
+    stall = *fact;
+    stalls++;
+}
+
+static void late(struct hl_host *timed, uint64_t at_us, uint64_t by_us)
+{
+    clock_us = at_us;
+    hl_host_check_stall(timed, at_us - by_us);
+}
+
+static uint64_t lateness_at(const struct hl_host *timed, uint64_t at_us)
+{
+    clock_us = at_us;
+    return hl_host_lateness_us(timed);
+}
+
+/* The longest delay of the present ten seconds and of the ten before: to the microsecond. */
+TEST(how_late_timers_are_is_forgotten_after_ten_to_twenty_seconds)
+{
+    enum { S = 1000000 };
+    struct hl_host timed = {.loop.now_us = tell_time};
+    late(&timed, 100 * S, 5000);
+    assert_int_equal(lateness_at(&timed, 120 * S - 1), 5000);
+    assert_int_equal(lateness_at(&timed, 120 * S), 0);
+    late(&timed, 110 * S, 1000); /* a new period */
+    assert_int_equal(lateness_at(&timed, 120 * S - 1), 5000);
+    assert_int_equal(lateness_at(&timed, 120 * S), 1000);
+    late(&timed, 120 * S - 1, 3000);
+    assert_int_equal(lateness_at(&timed, 120 * S), 3000);
+    late(&timed, 130 * S, 2000); /* the period before has ended */
+    assert_int_equal(lateness_at(&timed, 130 * S), 2000);
+}
+
+/* A timer was due at 5 s. When it is reported as late, and how long the loop may have stood still. */
+TEST(a_stall_is_as_long_as_its_timer_was_late_at_least_and_as_the_gap_at_most)
+{
+    static const struct { uint64_t stall_us, turned_us, gap_from_us, stalled_until_us, now_us, longest_us; } cases[] = { /* 0: no report */
+        {1000000, 4000000, 0, 0, 6000000, 0}, /* not more than the limit */
+        {1000000, 4000000, 0, 0, 6000001, 2000001},
+        {1000000, 5000000, 1000, 0, 6000001, 1000001}, /* hilock was called as the timer was due */
+        {1000000, 5000001, 4500000, 0, 6000001, 1500001}, /* another call came first behind the gap */
+        {1000000, 5000001, 5000000, 0, 6000001, 1000001},
+        {1000000, 5000001, 5000001, 0, 6000001, 1000001}, /* that gap began later, and is another one */
+        {1000000, 5000001, 0, 0, 6000001, 1000001},
+        {1000000, 4000000, 0, 5000000, 6000001, 2000001},
+        {1000000, 4000000, 0, 5000001, 6000001, 0}, /* that stall was reported */
+        {0, 4000000, 0, 0, 60000000, 0}, /* nobody wants to hear */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hl_host timed = {.loop.now_us = tell_time, .on_trace = on_trace, .stall_us = cases[i].stall_us, .turned_us = cases[i].turned_us,
+                                .gap_from_us = cases[i].gap_from_us, .stalled_until_us = cases[i].stalled_until_us};
+        stalls = 0;
+        stall.longest_us = 0;
+        late(&timed, cases[i].now_us, cases[i].now_us - 5000000);
+        if (stall.longest_us != cases[i].longest_us || stalls != (cases[i].longest_us != 0))
+            fail_msg("case %zu: at most %llu us", i, (unsigned long long)stall.longest_us);
+        if (stalls)
+            assert_int_equal(stall.waited_us, cases[i].now_us - 5000000);
+    }
+}
+
+/* A pause of exactly the limit is none. */
+TEST(a_gap_is_longer_than_the_limit)
+{
+    for (uint64_t more_us = 0; more_us < 2; more_us++) {
+        struct hl_host timed = {.loop.now_us = tell_time, .stall_us = 1000000, .turned_us = 4000000};
+        clock_us = 5000000 + more_us;
+        hl_host_enter(&timed);
+        assert_int_equal(timed.gap_from_us, more_us ? 4000000 : 0);
+    }
+}
+
 /* A leave without its enter is a bug of ours, and stops the process. */
 TEST(contract)
 {

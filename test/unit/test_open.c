@@ -133,11 +133,30 @@ A_PLAY(a_bad_loop_is_refused)
     SAME(s, open_it(&attempt, NULL), HILOCK_INVALID);
     HOLDS(s, strstr(attempt.error.text, "lacks a function"));
     prepare(&attempt, s);
+    attempt.table.size = offsetof(struct hilock_loop, timer_wake); /* an older header has no more */
+    SAME(s, open_it(&attempt, NULL), HILOCK_OK);
+    hilock_client_abandon(attempt.client);
+    attempt.client = NULL;
+    prepare(&attempt, s);
+    attempt.table.size = offsetof(struct hilock_loop, timer_wake) - 1;
+    SAME(s, open_it(&attempt, NULL), HILOCK_INVALID);
+    prepare(&attempt, s);
     attempt.table.size = 8;
     SAME(s, open_it(&attempt, NULL), HILOCK_INVALID);
     SAME(s, hl_client_open_with(&attempt.client, NULL, &attempt.doors, NULL, NULL), HILOCK_INVALID);
     SAME(s, hl_client_open_with(NULL, &attempt.table, &attempt.doors, NULL, &attempt.error), HILOCK_INVALID);
     HOLDS(s, strstr(attempt.error.text, "ret_client is NULL"));
+}
+
+A_PLAY(an_open_without_memory_says_so)
+{
+    const struct hilock_allocator allocator = world_memory_allocator(&s->memory);
+    struct attempt attempt;
+    prepare(&attempt, s);
+    s->memory.fails = 1;
+    s->memory.fail_at = s->memory.asked + 2; /* the first is for the url */
+    SAME(s, open_it(&attempt, HILOCK_CLIENT_OPTIONS(.allocator = &allocator)), HILOCK_NO_MEMORY);
+    TEXT(s, attempt.error.text, "out of memory");
 }
 
 /* Of a client that is opened as a program opens it. */

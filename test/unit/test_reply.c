@@ -73,3 +73,18 @@ TEST(a_number_has_twelve_digits_at_most)
     assert_int_equal(hl_reply_decimal("9999999999999", 13, &number), 0);
     assert_int_equal(hl_reply_decimal("99999999999999", 14, &number), 0);
 }
+
+/* The code is the first word, or that of an error that a script has wrapped, and nothing that begins or ends like it. */
+TEST(an_error_has_the_code_that_it_begins_with_or_wraps)
+{
+    static const struct { const char *error; int has; } cases[] = {
+        {"OOM", 1}, {"OOM command not allowed", 1}, {"OOMs are rare", 0}, {"XOOM", 0}, {"OO", 0}, {"", 0}, {"ERR", 0}, {"ERR OOM", 0},
+        {"ERR Error running script (call to f_1): @user_script:3: -OOM command not allowed", 1},
+        {"ERR Error running script (call to f_1): @user_script:3: -BUSY", 0}, {"ERR: -OO", 0}, {"WRONG: -OOM", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct hl_reply error = {.type = HL_REPLY_ERROR, .bytes = cases[i].error, .length = strlen(cases[i].error)};
+        if (hl_reply_has_code(&error, "OOM") != cases[i].has)
+            fail_msg("\"%s\"", cases[i].error);
+    }
+}
