@@ -240,6 +240,7 @@ A_PLAY(what_lapsed_meanwhile_comes_back_in_turn)
     run_ms(s, 5000);
     world_thaw(&s->world, &q->loop.lane);
     run_ms(s, 10);
+    SAME(s, client_lines(q, " lost its turn, because this loop stood still; it keeps its ticket"), 1);
     release_quietly(c);
     TELLS_IN(s, 20, "b:PASSED_OVER b:OK");
 }

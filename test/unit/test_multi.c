@@ -32,6 +32,16 @@ static struct handle *held_all(struct client *p, const char *tag, const char *co
     return m;
 }
 
+WITH_CLIENT(a_multi_has_64_names_at_most)
+{
+    const char *names[65] = {NULL};
+    char texts[64][8];
+    for (unsigned i = 0; i < 64; i++)
+        names[i] = (snprintf(texts[i], sizeof texts[i], "n%u", i), texts[i]); /* 65 are refused: see test_refusals.c */
+    held_all(p, "m", names, NULL);
+    handle_free(TAILQ_LAST(&s->handles, handles)); /* its names end here */
+}
+
 WITH_CLIENT(eight_free_names_take_one_round_trip)
 {
     uint64_t begun_us = fixture_us(s);

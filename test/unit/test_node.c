@@ -264,3 +264,16 @@ WITH_CLIENT(a_server_that_turns_out_to_be_of_a_cluster_is_told_of_once)
     TELLS_IN(s, 5, "a:SERVER");
     SAME(s, client_lines(p, "127.0.0.1:6379: it is"), 1);
 }
+
+/* It sleeps until a message comes, or the holder's lease ends in a minute: that would be late. */
+A_PLAY(who_sleeps_is_told_at_once_that_the_login_is_refused)
+{
+    sim_store_set_password(s->store.core, FIXTURE_SECRET);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
+    store_take(&s->store, "stock", "another", 60000);
+    asking(p, "a", "stock", NULL);
+    unheard_ms(s, 1000);
+    PLAN(s, .on = "AUTH", .error = "WRONGPASS", .times = PLAN_ALWAYS);
+    net_reset(&s->net, NULL, NET_ALL);
+    TELLS_IN(s, 200, "a:DENIED");
+}

@@ -343,6 +343,8 @@ A_PLAY(what_a_quorum_has_not_is_UNSUPPORTED)
     TEXT(s, hilock_client_refusal(p->client), "a multi is not supported with quorum_urls: each of its names would need votes of its own; use one name for all of them");
     HOLDS(s, !handle_new(p, "f", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR))->lock);
     HOLDS(s, strstr(hilock_client_refusal(p->client), "FAIR is not supported with quorum_urls"));
+    HOLDS(s, !handle_new(p, "n", "stock", HILOCK_LOCK_OPTIONS(.holders_max = 2))->lock);
+    TEXT(s, hilock_client_refusal(p->client), "holders_max is not supported with quorum_urls: masters that vote alone cannot count the holders; leave it 0");
     HOLDS(s, !handle_new(p, "r", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1))->lock);
     TEXT(s, hilock_client_refusal(p->client), "replicas is not supported with quorum_urls: the masters vote instead of replicas; leave it 0");
 }

@@ -99,6 +99,7 @@ static const struct row creates[] = {
     {"reentrant twice", LOCK("x", ON_LOST, .reentrant = 2), HILOCK_INVALID, "bad reentrant 2", "must be 0 or 1", 0},
     {"reentrant less than not", LOCK("x", ON_LOST, .reentrant = -1), HILOCK_INVALID, "bad reentrant -1", "must be 0 or 1", 0},
     {"more holders than can be counted", LOCK("x", ON_LOST, .holders_max = 1000001), HILOCK_INVALID, "bad holders_max 1000001: must be 1..1000000", "0 for a handle that holds alone, or HILOCK_ANY_NUMBER", 0},
+    {"permits of a string", LOCK("x", ON_LOST, .kind = HILOCK_SIMPLE, .holders_max = 2), HILOCK_UNSUPPORTED, "holders_max is not supported with SIMPLE: a string has one holder", "use MUTEX or FAIR", 0},
     {"more replicas than anybody has", LOCK("x", ON_LOST, .replicas = 65), HILOCK_INVALID, "bad replicas 65: must be 1..64", "or 0 for no confirmation", 0},
     {"time for no replica", LOCK("x", ON_LOST, .replica_timeout_ms = 100), HILOCK_INVALID, "replica_timeout_ms is 100, but replicas is 0", "no replica would be waited for", 0},
     {"replicas that take longer than the lease", LOCK("x", ON_LOST, .replicas = 1, .lease_ms = 3000, .replica_timeout_ms = 3001), HILOCK_INVALID, "replica_timeout_ms 3001 is longer than lease_ms 3000", "the grant would be over before it is confirmed", 0},
