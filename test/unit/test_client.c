@@ -378,6 +378,27 @@ WITH_CLIENT(each_that_asks_for_the_end_is_told_once)
         SAME(s, told[i], i < 4);
 }
 
+/* ---- its login ---- */
+
+/* An empty name is none: the user "default". */
+A_PLAY(an_empty_username_is_none)
+{
+    sim_store_set_password(s->store.core, FIXTURE_SECRET);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.username = "", .password = FIXTURE_SECRET));
+    HOLDS(s, hilock_client_is_connected(p->client));
+}
+
+/* Also where there is no name: what a server says of a password is hidden, and nothing else is. */
+A_PLAY(a_password_is_hidden_where_a_server_repeats_it)
+{
+    sim_store_set_password(s->store.core, FIXTURE_SECRET);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET, .name_prefix = "shop:"));
+    PLAN(s, .on = "mutex_acquire", .error = "ERR shop: what is " FIXTURE_SECRET "?");
+    struct handle *a = asking(p, "a", "stock", NULL);
+    TELLS_IN(s, 5, "a:SERVER");
+    HOLDS(s, strstr(a->detail, "ERR shop: what is ***?"));
+}
+
 /* ---- whose it is ---- */
 
 struct stranger { struct handle *handle; hilock_weak *weak; int is_refused; };

@@ -40,6 +40,8 @@ HAVING(what_is_NULL_is_nothing, lone(s))
 {
     SAME(s, hilock_lock_remaining_ms(NULL), 0);
     SAME(s, hilock_lock_token(NULL), 0);
+    SAME(s, hilock_multi_token(NULL, 0), 0);
+    SAME(s, hilock_multi_token(a->lock, 0), 0); /* it is no multi */
     SAME(s, hilock_lock_state(NULL), HILOCK_STATE_IDLE);
     TEXT(s, hilock_lock_name(NULL), "");
     HOLDS(s, !hilock_lock_user(NULL));

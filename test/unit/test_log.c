@@ -59,6 +59,20 @@ HOLDING(a_second_after_a_line_the_next_is_written, NULL)
     SAME(s, p->lines, lines + 2); /* it, and how many there were meanwhile */
 }
 
+/* What was left out is counted in the first turn that is a second later. */
+HOLDING(a_count_of_what_was_left_out_is_due_after_a_second, NULL)
+{
+    for (int i = 0; i < 3; i++)
+        SAME(s, acquire(a, 1), HILOCK_IN_USE);
+    run_us(s, 999999);
+    acquiring(handle_new(p, "b", "two", NULL), HILOCK_TRY); /* the loop turns */
+    run_us(s, 1);
+    SAME(s, client_lines(p, "more calls were refused"), 0);
+    acquiring(handle_new(p, "c", "three", NULL), HILOCK_TRY);
+    run_us(s, 1);
+    SAME(s, client_lines(p, "2 more calls were refused"), 1);
+}
+
 /* Though the loop has not turned meanwhile. */
 HOLDING(what_was_left_out_is_counted_before_the_next_line, NULL)
 {

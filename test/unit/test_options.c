@@ -220,6 +220,25 @@ TEST(an_older_program_gets_the_defaults)
     free(old);
 }
 
+/* It has set nothing but the size. */
+TEST(a_size_alone_is_enough)
+{
+    struct hilock_client_options given = {.size = sizeof given.size, .lease_ms = 5000}, to;
+    assert_int_equal(read_client(&to, &given), HILOCK_OK);
+    assert_int_equal(to.lease_ms, 30000);
+}
+
+TEST(a_name_in_a_certificate_has_253_letters_at_most)
+{
+    struct hilock_client_options to;
+    char name[255];
+    memset(name, 'n', sizeof name);
+    name[253] = '\0';
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.tls_server_name = name)), HILOCK_OK);
+    name[253] = 'n', name[254] = '\0';
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.tls_server_name = name)), HILOCK_INVALID);
+}
+
 TEST(a_newer_program_may_only_say_what_is_known)
 {
     struct { struct hilock_client_options known; char unknown[32]; } newer;

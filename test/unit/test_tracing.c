@@ -7,6 +7,17 @@ static char told[4000];
 static uint64_t latest_us;
 static const struct handle *watched; /* NULL: every step is written down */
 
+static uint64_t spans_us[HILOCK_TRACE_DISCONNECT + 1]; /* of the latest of each step */
+
+static int is_of_the_user(const struct fixture *s, const hilock_lock *lock)
+{
+    const struct handle *handle;
+    TAILQ_FOREACH(handle, &s->handles, entry)
+        if (handle->lock == lock)
+            return 1;
+    return 0;
+}
+
 static void on_trace(const struct hilock_trace *trace, void *user)
 {
     static const char *const words[] = {[HILOCK_TRACE_ACQUIRE] = "acquire",   [HILOCK_TRACE_ATTEMPT] = "attempt", [HILOCK_TRACE_WAIT] = "wait",
@@ -21,6 +32,8 @@ static void on_trace(const struct hilock_trace *trace, void *user)
     HOLDS(client->fixture, trace->at_us == world_clock_us(&client->loop.clock) && !strstr(trace->detail, FIXTURE_SECRET));
     HOLDS(client->fixture, !trace->lock || trace->lock_user);
     latest_us = trace->at_us;
+    HOLDS(client->fixture, !trace->lock || is_of_the_user(client->fixture, trace->lock));
+    spans_us[trace->step] = trace->span_us;
     if (watched && trace->lock != watched->lock)
         return;
     snprintf(told + used, sizeof told - used, "%s%s", used ? " " : "", words[trace->step]);
@@ -120,4 +133,17 @@ A_PLAY(of_a_multi_its_handle_is_told_and_names_have_none)
     release(a);
     run_ms(s, 5);
     TEXT(s, told, "acquire grant release");
+}
+
+HAVING(a_step_has_its_span, held(traced(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)))
+{
+    SAME(s, spans_us[HILOCK_TRACE_GRANT], 200);
+    run_ms(s, 1500);
+    SAME(s, spans_us[HILOCK_TRACE_RENEW], 200);
+    release(a);
+    HOLDS(s, spans_us[HILOCK_TRACE_RELEASE] / 1000 == 1500);
+    run_ms(s, 5);
+    cut_off(s);
+    run_us(s, 150);
+    HOLDS(s, spans_us[HILOCK_TRACE_DISCONNECT] > 0 && spans_us[HILOCK_TRACE_DISCONNECT] < 2000000); /* until the next try */
 }

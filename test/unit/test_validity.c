@@ -160,3 +160,17 @@ A_PLAY(none_is_0_and_may_be_given_back)
     hilock_validity_unref(NULL);
     SAME(s, hilock_multi_token(NULL, 0), 0);
 }
+
+/* Though its loop has not turned: the clock says that it is over. */
+HOLDING(there_is_none_from_the_deadline_on, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER))
+{
+    hilock_validity *validity = NULL;
+    uint64_t deadline_us = sent_at_us(s, "mutex_acquire", -1) + 3000000 - 30000 - 7000;
+    world_freeze(&p->loop.lane);
+    run_to(s, deadline_us - 1);
+    hilock_validity_unref(validity_of(a));
+    run_us(s, 1);
+    SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_NOT_HELD);
+    HOLDS(s, !validity);
+    world_thaw(&s->world, &p->loop.lane);
+}
