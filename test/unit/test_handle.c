@@ -120,3 +120,29 @@ WITH_CLIENT(each_lock_visits_who_waits_and_who_holds_once)
     HOLDS(s, strstr(visited.text, "three:1"));
     SAME(s, strlen(visited.text), strlen("one:2 two:1 one:1 three:1"));
 }
+
+/* Whatever is refused, nothing stays; of one name and of several, with options that no handle had before. */
+WITH_CLIENT(a_handle_without_memory_leaves_nothing)
+{
+    static const char *const names[] = {"a", "b", "c", NULL};
+    for (int is_multi = 0; is_multi < 2; is_multi++) {
+        size_t blocks = s->memory.blocks;
+        hilock_lock *lock = NULL;
+        unsigned refused = 0;
+        for (uint32_t lease_ms = 1000; !lock && refused < 50; lease_ms++) {
+            const struct hilock_lock_options *options = HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = lease_ms);
+            s->memory.fails = 1;
+            s->memory.fail_at = s->memory.asked + 1 + refused;
+            hilock_status status = is_multi ? hilock_multi_create(&lock, p->client, names, options) : hilock_lock_create(&lock, p->client, "a", options);
+            s->memory.fail_at = 0;
+            if (status == HILOCK_OK)
+                break;
+            SAME(s, status, HILOCK_NO_MEMORY);
+            TEXT(s, hilock_client_refusal(p->client), "out of memory for a lock");
+            HOLDS(s, s->memory.blocks <= blocks + 1); /* the terms that the next handle may have */
+            refused++;
+        }
+        HOLDS(s, refused >= 3);
+        hilock_lock_free(lock);
+    }
+}
