@@ -33,13 +33,13 @@ static int try_finish(struct hilock_client *client)
 {
     struct hl_core *core = &client->core;
     int must_recheck = core->holds->rechecks && hl_now_us(&core->host) < client->drain_ends_us;
-    int is_quiet = !core->holds->count && !core->waiting && !core->locks->inquiries_open && !hl_notices_are_due(core) &&
-                   !must_recheck;
+    int is_quiet = !core->holds->count && !core->waiting && !core->locks->inquiries_open &&
+                   !hl_notices_are_due(&core->notices) && !must_recheck;
     if (!is_quiet && hl_now_us(&core->host) < client->phase_ends_us)
         return 0;
     hl_inquiries_end(core);
     hl_endings_answer_users(core);
-    return !hl_notices_are_due(core);
+    return !hl_notices_are_due(&core->notices);
 }
 
 /* The end waits for threads that are still inside hilock_client_close, which use the client for a few more

@@ -13,18 +13,16 @@
 #include "lock/line.h"
 #include "lock/reentry.h"
 
-static struct hl_core *core_of(const struct hilock_lock *lock) { return lock->terms->cell->core; }
-
 static struct hilock_client *client_of(const struct hilock_lock *lock)
 {
-    return HL_CONTAINER(core_of(lock), struct hilock_client, core);
+    return HL_CONTAINER(hl_lock_core(lock), struct hilock_client, core);
 }
 
 /* Returns HILOCK_OK when the handle and its client may be used. */
 static hilock_status admit(const struct hilock_lock *lock)
 {
     hilock_status status = lock ? hl_cell_admit(lock->terms->cell) : HILOCK_INVALID;
-    return status == HILOCK_OK && !core_of(lock) ? HILOCK_CLOSED : status;
+    return status == HILOCK_OK && !hl_lock_core(lock) ? HILOCK_CLOSED : status;
 }
 
 static int admit_read(const struct hilock_lock *lock)
@@ -61,10 +59,10 @@ void hilock_lock_free(hilock_lock *lock)
 {
     hilock_status status = admit(lock);
     if (status == HILOCK_OK) {
-        lock->ops->silence(core_of(lock), lock);
+        lock->ops->silence(hl_lock_core(lock), lock);
         client_of(lock)->handles--;
-    } else if (status == HILOCK_FORKED && core_of(lock))
-        lock->ops->teardown(core_of(lock), lock);
+    } else if (status == HILOCK_FORKED && hl_lock_core(lock))
+        lock->ops->teardown(hl_lock_core(lock), lock);
     if (status == HILOCK_OK || status == HILOCK_CLOSED || status == HILOCK_FORKED)
         hl_lock_unref(lock);
 }
@@ -72,7 +70,7 @@ void hilock_lock_free(hilock_lock *lock)
 void hilock_lock_drop(hilock_lock *lock)
 {
     if (admit(lock) == HILOCK_OK)
-        lock->ops->silence(core_of(lock), lock);
+        lock->ops->silence(hl_lock_core(lock), lock);
 }
 
 /* A reentrant handle that holds may be acquired again. An idle handle must find room among those that wait. */
@@ -134,9 +132,11 @@ hilock_status hilock_release(hilock_lock *lock, hilock_result_fn *on_result, voi
     hilock_status status = admit(lock);
     if (status == HILOCK_OK && state_of(lock) != HILOCK_STATE_HELD)
         status = refuse_unheld(lock);
-    if (status == HILOCK_OK && !hl_reentry_leave(core_of(lock), lock, on_result, user))
-        lock->ops->release(core_of(lock), lock, on_result, user);
-    return status;
+    if (status != HILOCK_OK)
+        return status;
+    if (!(hl_lock_count(lock) > 1 && hl_reentry_leave(hl_lock_core(lock), lock, on_result, user)))
+        lock->ops->release(hl_lock_core(lock), lock, on_result, user);
+    return HILOCK_OK;
 }
 
 hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_fn *on_result, void *user)
@@ -183,14 +183,16 @@ hilock_status hilock_downgrade(hilock_lock *lock, hilock_result_fn *on_result, v
         status = check_callback(lock, on_result, "hilock_downgrade");
     if (status == HILOCK_OK)
         status = check_downgrade(lock);
-    return status == HILOCK_OK
-               ? accepted(lock, lock->ops->downgrade(core_of(lock), lock, on_result, user), "a downgrade") : status;
+    if (status != HILOCK_OK)
+        return status;
+    return accepted(lock, lock->ops->downgrade(hl_lock_core(lock), lock, on_result, user), "a downgrade");
 }
 
 hilock_status hilock_cancel(hilock_lock *lock)
 {
     hilock_status status = admit(lock);
-    return status != HILOCK_OK || lock->ops->cancel(core_of(lock), lock) || hl_reentry_cancel(core_of(lock), lock)
+    struct hl_core *core = hl_lock_core(lock);
+    return status != HILOCK_OK || lock->ops->cancel(core, lock) || hl_reentry_cancel(core, lock)
                ? status
                : hl_client_refuse(client_of(lock), HILOCK_NOT_PENDING,
                                   hl_words_not_waiting(hl_name_quoted(lock->name).bytes).bytes);
@@ -204,7 +206,7 @@ hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *
     if (status == HILOCK_OK)
         status = check_callback(lock, on_result, "hilock_peek");
     if (status == HILOCK_OK)
-        status = accepted(lock, lock->ops->inquire(core_of(lock), lock, HILOCK_OP_PEEK, NULL, on_result, user),
+        status = accepted(lock, lock->ops->inquire(hl_lock_core(lock), lock, HILOCK_OP_PEEK, NULL, on_result, user),
                           "an inquiry");
     return status;
 }
@@ -221,7 +223,7 @@ hilock_status hilock_holders(hilock_lock *lock, hilock_holder_fn *on_holder, hil
     if (status == HILOCK_OK && !lock->ops->list)
         status = hl_client_refuse(client_of(lock), HILOCK_UNSUPPORTED, hl_words_cannot_list);
     if (status == HILOCK_OK)
-        status = accepted(lock, lock->ops->list(core_of(lock), lock, on_holder, on_result, user), "an inquiry");
+        status = accepted(lock, lock->ops->list(hl_lock_core(lock), lock, on_holder, on_result, user), "an inquiry");
     return status;
 }
 
@@ -239,7 +241,8 @@ hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock
         return hl_client_refuse(client_of(lock), HILOCK_INVALID, hl_words_long_holder(HL_INQUIRY_HOLDER_MAX).bytes);
     if (holder && strcmp(holder, "mode") == 0)
         return hl_client_refuse(client_of(lock), HILOCK_INVALID, hl_words_holder_is_field(holder).bytes);
-    return accepted(lock, lock->ops->inquire(core_of(lock), lock, HILOCK_OP_FORCE_RELEASE, holder, on_result, user),
+    struct hl_core *core = hl_lock_core(lock);
+    return accepted(lock, lock->ops->inquire(core, lock, HILOCK_OP_FORCE_RELEASE, holder, on_result, user),
                     "an inquiry");
 }
 
@@ -264,7 +267,7 @@ void hilock_lost_ignored(const struct hilock_event *event, void *user) { (void)e
 static struct hilock_lock_info describe(const struct hilock_lock *lock)
 {
     const struct hl_snapshot now = lock->ops->snapshot(lock);
-    uint64_t now_us = now.state == HILOCK_STATE_IDLE ? now.since_us : hl_now_us(&core_of(lock)->host);
+    uint64_t now_us = now.state == HILOCK_STATE_IDLE ? now.since_us : hl_now_us(&hl_lock_core(lock)->host);
     return (struct hilock_lock_info){.size = sizeof(struct hilock_lock_info),
                                      .name = lock->name->bytes,
                                      .name_length = lock->name->length,
@@ -311,7 +314,7 @@ hilock_status hilock_lock_validity(hilock_lock *lock, hilock_validity **ret_vali
         return status;
     if (!ret_validity)
         return hl_client_refuse(client_of(lock), HILOCK_INVALID, hl_words_no_validity_place);
-    if (lock->ops->snapshot(lock).ends_us <= hl_now_us(&core_of(lock)->host))
+    if (lock->ops->snapshot(lock).ends_us <= hl_now_us(&hl_lock_core(lock)->host))
         return refuse_unheld(lock);
     *ret_validity = hl_validity_of(lock);
     return accepted(lock, *ret_validity ? HILOCK_OK : HILOCK_NO_MEMORY, "a validity");

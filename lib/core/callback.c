@@ -11,7 +11,7 @@ void hl_callback_result(struct hilock_lock *lock, hilock_result_fn *on_result, s
     result.size = sizeof result;
     result.lock = lock;
     result.state = now.state;
-    result.remaining_ms = hl_lock_remaining_ms(lock, &now);
+    result.remaining_ms = hl_lease_span_ms(hl_left_us(now.ends_us, hl_now_us(&hl_lock_core(lock)->host)));
     result.fencing_token = now.token;
     result.hold_count = result.hold_count ? result.hold_count : now.count;
     result.holder = result.holder ? result.holder : "";
@@ -66,7 +66,7 @@ void *hl_callback_new(struct hl_core *core, size_t size, const struct hl_notice_
 void hl_callback_on_alarm(struct hl_alarm *alarm)
 {
     struct hl_call *call = HL_CONTAINER(alarm, struct hl_call, alarm);
-    call->expire(call->lock->terms->cell->core, call);
+    call->expire(hl_lock_core(call->lock), call);
 }
 
 void hl_callback_decided(struct hl_core *core, struct hl_call *call, int is_loss)

@@ -71,18 +71,10 @@ static void mark_owned(struct hl_cell *cell)
     atomic_compare_exchange_strong(&cell->turn, &turn, CELL_OUTSIDE);
 }
 
-void hl_cell_claim(struct hl_cell *cell)
+void hl_cell_own(struct hl_cell *cell)
 {
-    if (atomic_load_explicit(&cell->turn, memory_order_relaxed) != CELL_UNOWNED)
-        return;
     atomic_store_explicit(&cell->owner, pthread_self(), memory_order_relaxed);
     mark_owned(cell);
-}
-
-int hl_cell_is_forked(const struct hl_cell *cell)
-{
-    int is_same = cell->page[0] == PAGE_OURS || (cell->page[0] == PAGE_NOT_WIPED && cell->pid == getpid());
-    return !is_same && !HL_PLANTED(R12_FORK_IGNORED);
 }
 
 static int is_owner(struct hl_cell *cell)
@@ -104,8 +96,6 @@ hilock_status hl_cell_enter(struct hl_cell *cell)
     atomic_fetch_add_explicit(&cell->wrong_thread, 1, memory_order_relaxed);
     return HILOCK_WRONG_THREAD;
 }
-
-void hl_cell_leave(struct hl_cell *cell) { atomic_store(&cell->turn, CELL_OUTSIDE); }
 
 hilock_status hl_cell_adopt(struct hl_cell *cell)
 {

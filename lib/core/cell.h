@@ -18,8 +18,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/plant.h"
 
 struct hl_core;
 
@@ -51,14 +53,26 @@ struct hl_cell {
 
 enum { CELL_RETIRED = 1 << 30 }; /* the client is ending: no thread begins to read any more */
 
+static inline int hl_cell_is_forked(const struct hl_cell *cell)
+{
+    int is_same = cell->page[0] == PAGE_OURS || (cell->page[0] == PAGE_NOT_WIPED && cell->pid == getpid());
+    return !is_same && !HL_PLANTED(R12_FORK_IGNORED);
+}
+
 struct hl_cell *hl_cell_new(const struct hl_memory *memory); /* returns one reference, or NULL without memory */
 void hl_cell_ref(struct hl_cell *cell);
 void hl_cell_unref(struct hl_cell *cell);
-void hl_cell_claim(struct hl_cell *cell); /* this thread runs the loop: it becomes the owner, if there is none */
+void hl_cell_own(struct hl_cell *cell); /* this thread becomes the owner of a cell that has none */
+/* This thread runs the loop: it becomes the owner, if there is none. */
+static inline void hl_cell_claim(struct hl_cell *cell)
+{
+    if (atomic_load_explicit(&cell->turn, memory_order_relaxed) == CELL_UNOWNED)
+        hl_cell_own(cell);
+}
 /* Begins a turn of the loop on this thread, if it is the owner. Returns HILOCK_OK: the turn lasts until hl_cell_leave.
  * Otherwise returns WRONG_THREAD or FORKED, and no turn begins. */
 hilock_status hl_cell_enter(struct hl_cell *cell);
-void hl_cell_leave(struct hl_cell *cell);
+static inline void hl_cell_leave(struct hl_cell *cell) { atomic_store(&cell->turn, CELL_OUTSIDE); }
 /* This thread becomes the owner. WRONG_THREAD: another thread is inside a turn. */
 hilock_status hl_cell_adopt(struct hl_cell *cell);
 /* Returns 1 the first time that a turn is refused with this status. In one process there is only one: a parent refuses
@@ -72,7 +86,6 @@ void hl_cell_end_read(struct hl_cell *cell);
 /* The client is gone from now on. Waits until no thread reads it, which takes a few instructions. */
 void hl_cell_retire(struct hl_cell *cell);
 
-int hl_cell_is_forked(const struct hl_cell *cell);
 hilock_status hl_cell_check_thread(struct hl_cell *cell); /* the same as hl_cell_admit, but counts nothing */
 /* Returns HILOCK_OK, HILOCK_WRONG_THREAD (and counts it) or HILOCK_FORKED. The caller checks for CLOSED by
  * cell->core. */

@@ -11,11 +11,6 @@ uint64_t hl_lease_drift_us(uint64_t lease_us)
     return HL_PLANTED(R1_NO_DRIFT) ? 0 : lease_us / 100 + CLOCK_US + LATENESS_US;
 }
 
-uint64_t hl_lease_deadline_us(uint64_t sent_us, uint64_t lease_us)
-{
-    return sent_us + lease_us - hl_lease_drift_us(lease_us);
-}
-
 uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us)
 {
     return sent_us + lease_us / 3;

@@ -13,8 +13,11 @@
 
 #include "base/random.h"
 
-uint64_t hl_lease_drift_us(uint64_t lease_us);
-uint64_t hl_lease_deadline_us(uint64_t sent_us, uint64_t lease_us);
+uint64_t hl_lease_drift_us(uint64_t lease_us); /* returns the margin */
+static inline uint64_t hl_lease_deadline_us(uint64_t sent_us, uint64_t lease_us)
+{
+    return sent_us + lease_us - hl_lease_drift_us(lease_us);
+}
 uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us);            /* when a hold is renewed */
 /* The same for one of many holds, which may have been granted together: up to a fifth earlier, at random, so that their
  * renewals spread. */

@@ -2,14 +2,10 @@
 /* lock - see lock.h. */
 #include "core/lock.h"
 
-#include "core/lease.h"
-
-void hl_lock_unref(struct hilock_lock *lock)
+void hl_lock_end(struct hilock_lock *lock)
 {
     struct hl_memory memory = lock->terms->cell->memory;
-    struct hl_core *core = lock->terms->cell->core;
-    if (--lock->refs)
-        return;
+    struct hl_core *core = hl_lock_core(lock);
     if (lock->ops->done)
         lock->ops->done(lock);
     if (core && !hl_terms_are_internal(lock->terms))
@@ -28,12 +24,4 @@ struct hl_extras *hl_lock_extras(struct hilock_lock *lock)
     TAILQ_INIT(&lock->extras->entering);
     TAILQ_INIT(&lock->extras->release_calls);
     return lock->extras;
-}
-
-uint32_t hl_lock_count(const struct hilock_lock *lock) { return 1 + (lock->extras ? lock->extras->count : 0); }
-
-uint32_t hl_lock_remaining_ms(const struct hilock_lock *lock, const struct hl_snapshot *snapshot)
-{
-    const struct hl_core *core = lock->terms->cell->core;
-    return hl_lease_span_ms(hl_left_us(snapshot->ends_us, hl_now_us(&core->host)));
 }

@@ -95,11 +95,19 @@ static inline int hl_lock_is_voted(const struct hilock_lock *lock)
 {
     return lock->attempt && lock->terms->cell->core->route->masters;
 }
-void hl_lock_unref(struct hilock_lock *lock);
+void hl_lock_end(struct hilock_lock *lock); /* the last reference is gone: frees the handle */
+static inline void hl_lock_unref(struct hilock_lock *lock)
+{
+    if (--lock->refs == 0)
+        hl_lock_end(lock);
+}
 /* returns the extras of the handle, and makes them if there are none; NULL: there is no memory */
 struct hl_extras *hl_lock_extras(struct hilock_lock *lock);
-uint32_t hl_lock_count(const struct hilock_lock *lock); /* HELD: how many releases the handle needs */
-/* Returns how long the hold of that snapshot still lasts. The client must exist. */
-uint32_t hl_lock_remaining_ms(const struct hilock_lock *lock, const struct hl_snapshot *snapshot);
+/* HELD: how many releases the handle needs */
+static inline uint32_t hl_lock_count(const struct hilock_lock *lock)
+{
+    return 1 + (lock->extras ? lock->extras->count : 0);
+}
+static inline struct hl_core *hl_lock_core(const struct hilock_lock *lock) { return lock->terms->cell->core; }
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "base/container.h"
 #include "base/contract.h"
-#include "base/slot.h"
-#include "wire/record.h"
 
 enum { KEY_MORE = 2 }; /* how much longer the key is than the name */
 
@@ -47,26 +45,10 @@ struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t leng
     return NULL;
 }
 
-void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct hl_name *name)
+void hl_name_end(struct hl_core *core, const struct hl_memory *memory, struct hl_name *name)
 {
-    if (--name->refs)
-        return;
     HL_REQUIRE(LIST_EMPTY(&name->holds) && !name->line); /* a hold and a line have a reference each */
     if (core)
         hl_table_remove(&core->names, &name->entry);
     hl_memory_free(memory, name);
-}
-
-struct hl_node *hl_name_node(const struct hl_core *core, const struct hl_name *name)
-{
-    return hl_route_node(core->route, &(struct hl_about){name->bytes, name->length, name->master});
-}
-
-void hl_name_channel(const struct hl_core *core, const struct hl_name *name, int is_sharded,
-                     char to[HL_GRANT_CHANNEL_MAX])
-{
-    char tag[HL_SLOT_TAG + 1] = "";
-    if (core->route->ops->is_spread)
-        hl_slot_tag(hl_slot_of(name->bytes, name->length), tag);
-    hl_record_channel(to, core->uuid, tag, is_sharded);
 }

@@ -25,20 +25,30 @@ struct hl_name { /* found in core->names by its bytes and its master */
 
 /* Returns NULL without memory. */
 struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t length, unsigned master);
-/* core NULL: the client is gone. */
-void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct hl_name *name);
+/* The last reference is gone: frees the name. core NULL: the client is gone. */
+void hl_name_end(struct hl_core *core, const struct hl_memory *memory, struct hl_name *name);
+static inline void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct hl_name *name)
+{
+    if (--name->refs == 0)
+        hl_name_end(core, memory, name);
+}
 /* returns NULL if nothing refers to the name */
 struct hl_name *hl_name_find(struct hl_core *core, const char *bytes, size_t length, unsigned master);
-/* returns the node that serves the name now */
-struct hl_node *hl_name_node(const struct hl_core *core, const struct hl_name *name);
-/* Writes the grant channel for this name: the store publishes there that a waiter of this client got the name. Entries
- * in the queue contain this text. */
-void hl_name_channel(const struct hl_core *core, const struct hl_name *name, int is_sharded,
-                     char to[HL_GRANT_CHANNEL_MAX]);
 
 static inline struct hl_about hl_name_about(const struct hl_name *name) /* what routes need */
 {
     return (struct hl_about){name->bytes, name->length, name->master};
+}
+/* 1: the name has these bytes. */
+static inline int hl_name_is(const struct hl_name *name, const char *bytes, size_t length)
+{
+    return name->length == length && memcmp(name->bytes, bytes, length) == 0;
+}
+/* returns the node that serves the name now */
+static inline struct hl_node *hl_name_node(const struct hl_core *core, const struct hl_name *name)
+{
+    const struct hl_about about = hl_name_about(name);
+    return hl_route_node(core->route, &about);
 }
 static inline struct hl_quoted hl_name_quoted(const struct hl_name *name) /* the name as sentences show it */
 {

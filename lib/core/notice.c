@@ -40,21 +40,12 @@ void hl_notice_post_loss(struct hl_core *core, struct hl_notice *notice, unsigne
         move(core, notice, NOTICE_LOSSES);
 }
 
-void hl_notice_withdraw(struct hl_core *core, struct hl_notice *notice, unsigned bit)
+void hl_notice_withdraw(struct hl_core *core, struct hl_notice *notice, unsigned bits)
 {
-    notice->pending &= (uint8_t)~bit;
+    notice->pending &= (uint8_t)~bits;
     if (!notice->pending)
         move(core, notice, NOTICE_NOWHERE);
 }
-
-unsigned hl_notice_take(struct hl_core *core, struct hl_notice *notice)
-{
-    unsigned bit = notice->pending & (unsigned)-notice->pending;
-    hl_notice_withdraw(core, notice, bit);
-    return bit;
-}
-
-void hl_notice_cancel(struct hl_core *core, struct hl_notice *notice) { hl_notice_withdraw(core, notice, UINT8_MAX); }
 
 static uint64_t find_expired(struct hl_core *core)
 {
@@ -71,7 +62,7 @@ void hl_notices_deliver(struct hl_core *core)
     int is_for_losses = notices->delivery == DELIVERY_BEHIND && core->host.is_armed;
     uint64_t ends_us = find_expired(core) + BATCH_US;
     HL_REQUIRE(notices->delivery != DELIVERY_RUNNING); /* a delivery runs only in the outermost hl_host_leave */
-    if (!hl_notices_are_due(core))
+    if (!hl_notices_are_due(notices))
         return;
     notices->delivery = DELIVERY_RUNNING;
     move(core, &notices->marker, NOTICE_NEWS);
@@ -86,15 +77,9 @@ void hl_notices_deliver(struct hl_core *core)
             break;
     }
     move(core, &notices->marker, NOTICE_NOWHERE);
-    notices->delivery = core->phase != PHASE_GONE && hl_notices_are_due(core) ? DELIVERY_BEHIND : DELIVERY_DONE;
+    notices->delivery = core->phase != PHASE_GONE && hl_notices_are_due(notices) ? DELIVERY_BEHIND : DELIVERY_DONE;
     if (notices->delivery == DELIVERY_BEHIND && !is_for_losses)
         hl_host_wake_next_turn(&core->host);
-}
-
-int hl_notices_are_due(const struct hl_core *core)
-{
-    const struct hl_notice_list *lists = core->notices.lists;
-    return !TAILQ_EMPTY(&lists[NOTICE_NEWS]) || !TAILQ_EMPTY(&lists[NOTICE_LOSSES]);
 }
 
 void hl_notices_forget(struct hl_core *core)

@@ -55,17 +55,30 @@ struct hl_notices {
 
 void hl_notices_init(struct hl_notices *notices, uint64_t (*find_expired)(struct hl_core *core));
 void hl_notices_deliver(struct hl_core *core); /* the client may be GONE after this call */
-int hl_notices_are_due(const struct hl_core *core);
+static inline int hl_notices_are_due(const struct hl_notices *notices)
+{
+    return !TAILQ_EMPTY(&notices->lists[NOTICE_NEWS]) || !TAILQ_EMPTY(&notices->lists[NOTICE_LOSSES]);
+}
 void hl_notices_forget(struct hl_core *core); /* the client is abandoned: calls each forget */
 
 /* Queues the report of this bit as news. A bit that is posted twice before its report is reported once. */
 void hl_notice_post(struct hl_core *core, struct hl_notice *notice, unsigned bit);
 /* The same for a loss, which is reported before all news. */
 void hl_notice_post_loss(struct hl_core *core, struct hl_notice *notice, unsigned bit);
-/* Clears the lowest pending bit and returns it. After the last bit the notice is in no list. */
-unsigned hl_notice_take(struct hl_core *core, struct hl_notice *notice);
-/* takes back these bits: their reports will not be made */
-void hl_notice_withdraw(struct hl_core *core, struct hl_notice *notice, unsigned bit);
-void hl_notice_cancel(struct hl_core *core, struct hl_notice *notice); /* takes back all bits */
+/* Takes back these bits: their reports will not be made. Without a pending bit the notice is in no list. */
+void hl_notice_withdraw(struct hl_core *core, struct hl_notice *notice, unsigned bits);
+/* the same for all bits */
+static inline void hl_notice_cancel(struct hl_core *core, struct hl_notice *notice)
+{
+    if (notice->pending)
+        hl_notice_withdraw(core, notice, notice->pending);
+}
+/* Clears the lowest pending bit and returns it. */
+static inline unsigned hl_notice_take(struct hl_core *core, struct hl_notice *notice)
+{
+    unsigned bit = notice->pending & (unsigned)-notice->pending;
+    hl_notice_withdraw(core, notice, bit);
+    return bit;
+}
 
 #endif

@@ -48,7 +48,7 @@ struct hl_text hl_words_of_server(const struct hl_core *core, const char *quote,
 
 void hl_words_refusal(const struct hilock_lock *lock, hilock_status status, const char *note, struct hl_text *text)
 {
-    const struct hl_node *node = hl_name_node(lock->terms->cell->core, lock->name);
+    const struct hl_node *node = hl_name_node(hl_lock_core(lock), lock->name);
     if (status == HILOCK_WRONG_KIND)
         hl_text_set(text, "\"%s\" %s", hl_name_quoted(lock->name).bytes, lock->terms->kind->wrong_kind);
     else if (status == HILOCK_UNWRITABLE && node->is_up && hl_node_guard_remaining_us(node))

@@ -229,7 +229,7 @@ static void report_waiting(struct hl_group *group, const struct hilock_event *ev
         group->report_us = now_us + every_us;
         hl_callback_event(hl_group_core(group), lock, lock->terms->on_event, &own);
     }
-    if (lock->terms->cell->core && group->state == GROUP_WAITING)
+    if (hl_lock_core(lock) && group->state == GROUP_WAITING)
         group->strategy->check(group);
     hl_lock_unref(lock);
 }

@@ -108,7 +108,7 @@ void hl_groups_close(struct hl_core *core); /* ends the wait of every group with
 
 /* ---- for a strategy ---- */
 
-static inline struct hl_core *hl_group_core(const struct hl_group *group) { return group->lock->terms->cell->core; }
+static inline struct hl_core *hl_group_core(const struct hl_group *group) { return hl_lock_core(group->lock); }
 static inline const struct hl_memory *hl_group_memory(const struct hl_group *group)
 {
     return &group->lock->terms->cell->memory;

@@ -10,16 +10,10 @@
 #include "hold/downgrade.h"
 #include "hold/ending.h"
 #include "hold/life.h"
-#include "hold/recheck.h"
 #include "hold/shortening.h"
 #include "hold/watchdog.h"
 #include "node/clock.h"
 #include "node/confirm_link.h"
-
-static struct hl_hold *hold_of(struct hl_request *request)
-{
-    return HL_CONTAINER(request, struct hl_hold, request);
-}
 
 void hl_asking_about(const struct hl_request *request, struct hl_about *ret)
 {
@@ -74,7 +68,7 @@ static struct hl_release_params release_params(const struct hl_hold *hold)
 
 void hl_asking_encode(struct hl_request *request, struct hl_command *command)
 {
-    struct hl_hold *hold = hold_of(request);
+    struct hl_hold *hold = HL_CONTAINER(request, struct hl_hold, request);
     const struct hl_core *core = hl_hold_core(hold);
     const struct hl_kind *kind = hold->terms->kind;
     struct hl_target words = {hold->name->bytes, hold->name->length, core->uuid,
@@ -90,7 +84,7 @@ void hl_asking_encode(struct hl_request *request, struct hl_command *command)
         break;
     }
     case UNDER_WAY_RENEWAL: {
-        if (hl_watchdog_asks_to_share(hold)) {
+        if (hl_downgrade_is_due(hold) && !hl_shortening_may_run(hold)) {
             hold->form = hl_downgrade_encode(hold, command, &words) & 7u;
             break;
         }
@@ -171,7 +165,6 @@ void hl_asking_on_wait(struct hl_hold *hold, const struct hl_response *fault, co
 void hl_asking_on_answer(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
     (void)answer;
-    hl_recheck_read_answer(hold, said);
     if (hl_hold_is_cleared_by(hold, said))
         hold->kept = KEPT_NOTHING;
     hold->is_queued |= said->position != 0;

@@ -2,8 +2,6 @@
 /* downgrade - see downgrade.h. */
 #include "hold/downgrade.h"
 
-#include "hold/recheck.h"
-
 /* Returns one reference to a copy of these terms that shares the name with any number; NULL without memory. */
 static struct hl_terms *sharing_copy(const struct hl_terms *terms)
 {
@@ -43,11 +41,6 @@ int hl_downgrade_accept(struct hl_hold *hold)
     return 0;
 }
 
-int hl_downgrade_is_due(const struct hl_hold *hold)
-{
-    return hold->downgrade == DOWNGRADE_ASKED || hold->downgrade == DOWNGRADE_UNANSWERED;
-}
-
 enum hl_form hl_downgrade_encode(const struct hl_hold *hold, struct hl_command *command,
                                  const struct hl_target *target)
 {
@@ -68,7 +61,6 @@ void hl_downgrade_on_answer(struct hl_hold *hold, const struct hl_response *said
 {
     if (hold->form != HL_FORM_DOWNGRADE)
         return;
-    hl_recheck_read_answer(hold, said);
     if (said->result == HL_YES)
         hold->downgrade = DOWNGRADE_DONE;
     else if (said->result == HL_FAULT && had_no_effect(said->fault.status) && hold->downgrade == DOWNGRADE_ASKED)

@@ -22,7 +22,10 @@ enum hl_downgrade { DOWNGRADE_NONE, DOWNGRADE_ASKED, DOWNGRADE_UNANSWERED, DOWNG
  * memory. */
 int hl_downgrade_accept(struct hl_hold *hold);
 /* 1: the next renewal of this hold must ask the store to share the name. */
-int hl_downgrade_is_due(const struct hl_hold *hold);
+static inline int hl_downgrade_is_due(const struct hl_hold *hold)
+{
+    return hold->downgrade == DOWNGRADE_ASKED || hold->downgrade == DOWNGRADE_UNANSWERED;
+}
 /* Writes that renewal, and returns its form. */
 enum hl_form hl_downgrade_encode(const struct hl_hold *hold, struct hl_command *command,
                                  const struct hl_target *target);

@@ -9,7 +9,6 @@
 #include "core/words.h"
 #include "hold/carried.h"
 #include "hold/life.h"
-#include "hold/recheck.h"
 #include "hold/validity.h"
 
 enum { RECENT_MAX = 1024 };
@@ -40,8 +39,8 @@ static uint64_t queue_span_us(const struct hl_entry_parts *entry)
 static uint64_t lasts_until_us(const struct hl_hold *hold, uint64_t from_us)
 {
     uint64_t lease_us = hl_terms_lease_us(hold->terms);
-    uint64_t stands_us = queue_span_us(&hold->entry);
-    uint64_t longest_us = hold->is_queued && stands_us > lease_us ? stands_us : lease_us;
+    uint64_t stands_us = hold->is_queued ? queue_span_us(&hold->entry) : 0;
+    uint64_t longest_us = stands_us > lease_us ? stands_us : lease_us;
     return from_us + longest_us + hl_lease_drift_us(longest_us);
 }
 
@@ -54,29 +53,21 @@ static uint64_t lapsed_at_us(const struct hl_hold *hold)
     return extended_us > own_us ? extended_us : own_us;
 }
 
-static uint64_t now_us(const struct hl_hold *hold) { return hl_now_us(&hl_hold_core(hold)->host); }
-
 /* A request may have been executed just now, because the process slept or a script had to be loaded. So the lease may
  * last for its whole length from now on. The time of the user's call goes on. */
 static void note_late_lease(struct hl_hold *hold)
 {
-    uint64_t until_us = lasts_until_us(hold, now_us(hold));
+    uint64_t until_us = lasts_until_us(hold, hl_hold_now_us(hold));
     if (hold->extended_until_us < until_us)
         hold->extended_until_us = until_us;
 }
 
-static int is_lapsed(const struct hl_hold *hold) { return now_us(hold) >= lapsed_at_us(hold); }
-
-/* 1: the user released the hold, and that call has no answer yet. */
-static int has_open_call(const struct hl_hold *hold)
-{
-    return hold->end == END_RELEASED || hold->end == END_IN_DOUBT;
-}
+static int is_lapsed(const struct hl_hold *hold) { return hl_hold_now_us(hold) >= lapsed_at_us(hold); }
 
 /* Returns when the release call of the user is answered UNKNOWN; UINT64_MAX: no such answer is due. */
 static uint64_t answer_unknown_at_us(const struct hl_hold *hold)
 {
-    return has_open_call(hold)
+    return hl_hold_has_open_call(hold)
            ? hold->since_us + (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000 : UINT64_MAX;
 }
 
@@ -110,7 +101,7 @@ void hl_ending_free_if_done(struct hl_hold *hold)
 
 void hl_ending_answer_user(struct hl_hold *hold, hilock_status status)
 {
-    if (!has_open_call(hold))
+    if (!hl_hold_has_open_call(hold))
         return;
     hold->end = status == HILOCK_OK ? END_ANSWERED_OK
                 : status == HILOCK_LOST ? END_ANSWERED_LOST : END_ANSWERED_UNKNOWN;
@@ -161,12 +152,6 @@ void hl_ending_mark_acquire_unanswered(struct hl_hold *hold)
     hl_ending_mark_request_unanswered(hold);
 }
 
-/* Returns 1 if the id must be released again because an acquire may still execute. */
-static int needs_second_release(const struct hl_hold *hold)
-{
-    return hold->may_run_until_us && hold->may_run_until_us > now_us(hold);
-}
-
 /* Nothing of the hold is at the store: its lease has run out, or the store lost the hold before a release was sent. */
 static void finish(struct hl_hold *hold)
 {
@@ -186,9 +171,10 @@ static void finish(struct hl_hold *hold)
 /* What may be at the store is released repeatedly until its lease has run out. While a request is on the wire, nothing
  * else is sent. A loss must be reported before the store can grant the lock to others, so the release waits for that
  * report. */
-static void do_next_step(struct hl_hold *hold, uint64_t at_us)
+void hl_ending_go_on(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
+    uint64_t at_us = hl_hold_now_us(hold);
     int has_lapsed = at_us >= lapsed_at_us(hold);
     if (at_us >= answer_unknown_at_us(hold))
         hl_ending_answer_user(hold, HILOCK_UNKNOWN);
@@ -209,8 +195,6 @@ static void do_next_step(struct hl_hold *hold, uint64_t at_us)
     }
 }
 
-void hl_ending_go_on(struct hl_hold *hold) { do_next_step(hold, now_us(hold)); }
-
 static void begin(struct hl_hold *hold, enum hl_hold_state state, const struct hl_withdrawal *how)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -224,14 +208,14 @@ static void begin(struct hl_hold *hold, enum hl_hold_state state, const struct h
     hold->ending.carried = how->carried;
     core->holds->undoing += how->end == END_ABANDONED;
     hl_validity_follow_all(hold);
-    hold->since_us = now_us(hold);
+    hold->since_us = hl_hold_now_us(hold);
     if (HL_PLANTED(R5_SILENT_END))
         hold->kept = KEPT_NOTHING;
     /* The other handles of this client wait until the first answer shows that this hold is released. If the hold shared
      * the name, nobody waits: others may get the name before this release is executed. */
     hold->siblings_wait = was_holder ? hl_holds_alone(hold->terms) != 0 : !hl_hold_is_empty(hold);
     name->unanswered_releases += hold->siblings_wait;
-    do_next_step(hold, hold->since_us);
+    hl_ending_go_on(hold);
 }
 
 void hl_ending_at_rest(struct hl_hold *hold, const struct hl_withdrawal *how) { begin(hold, HOLD_RELEASE_DUE, how); }
@@ -272,14 +256,14 @@ void hl_ending_in_loss(struct hl_hold *hold, const struct hl_withdrawal *how)
 
 void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
 {
-    hl_life_of(hold)->on_end(hold, &(struct hl_withdrawal){.end = end});
+    hl_life_end(hold, &(struct hl_withdrawal){.end = end});
 }
 
 void hl_ending_begin_release(struct hl_hold *hold, struct hl_hold *carried, struct hl_caller caller)
 {
     if (carried)
         hl_carried_attach(carried);
-    hl_life_of(hold)->on_end(hold, &(struct hl_withdrawal){END_RELEASED, caller, carried});
+    hl_life_end(hold, &(struct hl_withdrawal){END_RELEASED, caller, carried});
 }
 
 int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_parts entry,
@@ -312,8 +296,6 @@ static void trace_fault(const struct hl_hold *hold, enum hl_what what, const cha
 
 static void forget(struct hl_core *core, struct acknowledged *old)
 {
-    if (!old->name)
-        return;
     hl_name_unref(core, &core->host.memory, old->name);
     hl_terms_unref(old->terms);
     old->name = NULL;
@@ -333,7 +315,8 @@ static void remember(const struct hl_hold *hold)
         return;
     old = &holds->recent_releases->ring[holds->recent_releases->next];
     holds->recent_releases->next = (holds->recent_releases->next + 1) % RECENT_MAX;
-    forget(core, old);
+    if (old->name)
+        forget(core, old);
     *old = (struct acknowledged){hold->name, hold->terms, hold->id, hold->request.node->active_at_us, hold->entry};
     hold->name->refs++;
     hold->terms->refs++;
@@ -344,10 +327,11 @@ static void remember(const struct hl_hold *hold)
 static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is_half_released)
 {
     struct hl_core *core = hl_hold_core(hold);
-    int needs_second = needs_second_release(hold), is_done = !needs_second && !is_half_released;
+    int needs_second = hold->may_run_until_us > hl_hold_now_us(hold); /* an acquire may still execute */
+    int is_done = !needs_second && !is_half_released;
     /* this release or an earlier one without an answer removed the hold, or its lease has run out since */
     int was_ours = said->result == HL_YES || (hold->since_us < hold->deadline_us &&
-                                              (hold->end == END_IN_DOUBT || now_us(hold) >= hold->deadline_us));
+                                              (hold->end == END_IN_DOUBT || hl_hold_now_us(hold) >= hold->deadline_us));
     hold->kept = is_done ? KEPT_NOTHING : KEPT_MAYBE;
     hl_hold_enter(hold, is_done ? HOLD_GONE : HOLD_RELEASE_DUE);
     remember(hold);
@@ -367,35 +351,35 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
         sleep_until(hold, needs_second ? hold->may_run_until_us : retry_at_us(hold));
 }
 
-static void on_release_answer(struct hl_hold *hold, const struct hl_response *said)
+/* It is sent again in a moment. That is reported once, because it may happen several times in a lease. */
+static void on_release_refused(struct hl_hold *hold, const struct hl_response *said)
 {
     struct hl_text why;
-    hl_recheck_read_release(hold, said);
-    /* If a release is answered HL_AGAIN, a second command is sent in its place, which does not touch the queue (enum
-     * hl_stage). While a hash slot is moving that is not enough: after its NO the id may still be in the queue, so the
-     * first command must follow later. If the key of the queue has another type it is enough, because there is no
-     * queue that the id could be in. */
-    int is_half_released = hold->stage == STAGE_SECOND_FOR_NOW && said->result == HL_NO;
-    hold->stage = said->result != HL_AGAIN ? STAGE_FIRST : said->is_for_now ? STAGE_SECOND_FOR_NOW : STAGE_SECOND;
-    if (said->result == HL_FAULT) {
-        hl_words_release_refused(&why, hl_name_quoted(hold->name).bytes,
-                                 hl_words_of_server(hl_hold_core(hold), said->quote, said->quote_length).bytes);
-        if (hold->siblings_wait) /* reported once, because the release is repeated several times in a lease */
-            trace_fault(hold, HL_RELEASE_REFUSED, why.bytes);
-        wake_siblings(hold);
-        sleep_until(hold, retry_at_us(hold));
-    } else if (said->result != HL_AGAIN)
-        on_gone(hold, said, is_half_released);
-    else
-        hl_ending_go_on(hold);
+    hl_words_release_refused(&why, hl_name_quoted(hold->name).bytes,
+                             hl_words_of_server(hl_hold_core(hold), said->quote, said->quote_length).bytes);
+    if (hold->siblings_wait)
+        trace_fault(hold, HL_RELEASE_REFUSED, why.bytes);
+    wake_siblings(hold);
+    sleep_until(hold, retry_at_us(hold));
 }
 
-/* The answer to the acquire that the release carried comes in the same reply. Its hold gets it after this one. */
+/* If a release is answered HL_AGAIN, a second command is sent in its place, which does not touch the queue (enum
+ * hl_stage). While a hash slot is moving that is not enough: after its NO the id may still be in the queue, so the
+ * first command must follow later. If the key of the queue has another type it is enough, because there is no queue
+ * that the id could be in.
+ * The answer to the acquire that the release carried comes in the same reply. Its hold gets it after this one. */
 void hl_ending_on_release(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
     struct hl_reply next_said;
     struct hl_hold *next = hl_carried_take(hold, answer->reply, &next_said);
-    on_release_answer(hold, said);
+    int is_half_released = hold->stage == STAGE_SECOND_FOR_NOW && said->result == HL_NO;
+    hold->stage = said->result != HL_AGAIN ? STAGE_FIRST : said->is_for_now ? STAGE_SECOND_FOR_NOW : STAGE_SECOND;
+    if (said->result == HL_FAULT)
+        on_release_refused(hold, said);
+    else if (said->result != HL_AGAIN)
+        on_gone(hold, said, is_half_released);
+    else
+        hl_ending_go_on(hold);
     if (next)
         hl_request_answer_carried(&next->request, &(struct hl_answer){&next_said, 1});
 }
@@ -414,7 +398,6 @@ void hl_ending_on_silence(struct hl_hold *hold, const struct hl_answer *answer)
 void hl_ending_on_acquire(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
     int is_granted = answer->was_sent && said->result == HL_YES;
-    hl_recheck_read_answer(hold, said);
     hold->is_queued |= answer->was_sent && said->position != 0;
     if (is_granted) {
         hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = said->token});
@@ -431,7 +414,6 @@ void hl_ending_on_acquire(struct hl_hold *hold, const struct hl_response *said, 
 void hl_ending_on_stale(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
     (void)answer;
-    hl_recheck_read_answer(hold, said);
     hold->is_queued |= said->position != 0;
     if (said->result == HL_YES) {
         hold->kept = KEPT_MAYBE;
@@ -456,7 +438,6 @@ void hl_ending_on_renewal(struct hl_hold *hold, const struct hl_response *said, 
 {
     int is_renewed = said->result == HL_YES && is_lapsed(hold);
     (void)answer;
-    hl_recheck_read_answer(hold, said);
     if (is_renewed) {
         hold->kept = KEPT_MAYBE;
         note_late_lease(hold);
@@ -491,7 +472,8 @@ void hl_endings_forget(struct hl_core *core)
 {
     struct hl_holds *holds = core->holds;
     for (unsigned i = 0; holds->recent_releases && i < RECENT_MAX; i++)
-        forget(core, &holds->recent_releases->ring[i]);
+        if (holds->recent_releases->ring[i].name)
+            forget(core, &holds->recent_releases->ring[i]);
     hl_memory_free(&core->host.memory, holds->recent_releases);
     holds->recent_releases = NULL;
 }

@@ -4,9 +4,12 @@
 #include "hold/hold.h"
 
 #include "base/contract.h"
+#include "base/slot.h"
 #include "core/lease.h"
 #include "core/words.h"
 #include "hold/seat.h"
+#include "node/clock.h"
+#include "wire/record.h"
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock)
 {
@@ -101,12 +104,11 @@ struct hl_hold *hl_hold_find(const struct hl_name *name, uint64_t id)
     return NULL;
 }
 
-void hl_hold_join(struct hl_hold *hold, struct hilock_lock *lock) { TAILQ_INSERT_TAIL(&hold->handles, lock, by_hold); }
-
 int hl_hold_leave(struct hl_hold *hold, struct hilock_lock *lock)
 {
     TAILQ_REMOVE(&hold->handles, lock, by_hold);
-    hl_seat_free(hl_hold_core(hold), lock);
+    if (hl_seat_of(lock))
+        hl_seat_free(hl_hold_core(hold), lock);
     return TAILQ_EMPTY(&hold->handles);
 }
 
@@ -118,25 +120,20 @@ int hl_hold_is_with_user(const struct hl_hold *hold)
     return lock != NULL;
 }
 
-uint64_t hl_hold_deadline_us(const struct hl_hold *hold) { return hold->kept == KEPT_OURS ? hold->deadline_us : 0; }
-
-/* The id is not at the store and will not appear there: no request with it was sent, or each one was answered no. */
-int hl_hold_is_empty(const struct hl_hold *hold)
-{
-    return hold->kept == KEPT_NOTHING && !hl_request_is_busy(&hold->request);
-}
-
-uint64_t hl_hold_since_us(const struct hl_hold *hold, const struct hilock_lock *lock)
-{
-    const struct hl_seat *seat = hl_seat_of(lock);
-    return seat ? seat->since_us : hold->since_us;
-}
-
 uint64_t hl_hold_ends_at_us(const struct hl_hold *hold, const struct hilock_lock *lock)
 {
     uint64_t deadline_us = hl_hold_deadline_us(hold);
-    uint64_t max_us = hl_hold_since_us(hold, lock) + (uint64_t)hold->terms->hold_max_ms * 1000;
+    uint64_t max_us = hl_seat_since_us(hold, lock) + (uint64_t)hold->terms->hold_max_ms * 1000;
     return hold->terms->hold_max_ms && max_us < deadline_us ? max_us : deadline_us;
+}
+
+/* The handles stand in the order in which their tenures began, so the first of them ends first. */
+uint64_t hl_hold_first_end_us(const struct hl_hold *hold)
+{
+    const struct hilock_lock *lock = hl_hold_handle(hold);
+    while (lock && hl_seat_is_lost(lock))
+        lock = TAILQ_NEXT(lock, by_hold);
+    return lock ? hl_hold_ends_at_us(hold, lock) : hl_hold_deadline_us(hold);
 }
 
 /* The first tenure has the token of the grant, and each later tenure the next one: the acquire reserved them. At the
@@ -153,6 +150,15 @@ uint64_t hl_hold_min_validity_us(const struct hl_hold *hold, const struct hl_ter
     return hl_terms_min_validity_us(terms, hold->window_ms ? hold->window_ms : terms->lease_ms);
 }
 
+void hl_hold_channel(const struct hl_hold *hold, int is_sharded, char to[HL_GRANT_CHANNEL_MAX])
+{
+    const struct hl_core *core = hl_hold_core(hold);
+    char tag[HL_SLOT_TAG + 1] = "";
+    if (core->route->ops->is_spread)
+        hl_slot_tag(hl_slot_of(hold->name->bytes, hold->name->length), tag);
+    hl_record_channel(to, core->uuid, tag, is_sharded);
+}
+
 struct hl_queue_entry hl_hold_entry(const struct hl_hold *hold)
 {
     struct hl_queue_entry entry = {.window_ms = hold->entry.window_ms, .reserved = hl_hold_reserved(hold),
@@ -161,7 +167,7 @@ struct hl_queue_entry hl_hold_entry(const struct hl_hold *hold)
         return entry;
     entry.due_s = hold->entry.due_s == UINT32_MAX ? HL_DUE_NEVER_S : hold->entry.due_s;
     if (hold->entry.channel != ENTRY_POLLS)
-        hl_name_channel(hl_hold_core(hold), hold->name, hold->entry.channel == ENTRY_SHARDED, entry.channel);
+        hl_hold_channel(hold, hold->entry.channel == ENTRY_SHARDED, entry.channel);
     return entry;
 }
 
@@ -175,11 +181,6 @@ unsigned hl_hold_own_listeners(struct hl_core *core, const struct hl_name *name,
     if (core->route->masters)
         return HL_OWN_ALL;
     return hl_subscriptions_has(&hl_node_parent(node)->subscriptions, channel, length) != 0;
-}
-
-unsigned hl_hold_reserved(const struct hl_hold *hold)
-{
-    return hl_takes_turns(hold->terms) ? hl_hold_core(hold)->limits.turns_max - 1 : 0;
 }
 
 /* A hold that a visit makes stands at the end of the list and is not held yet, so it is not visited. */
@@ -206,6 +207,18 @@ uint64_t hl_holds_left_us(void *arg, const struct hl_node *node)
     return first_us == UINT64_MAX ? UINT64_MAX : hl_left_us(first_us, hl_now_us(&core->host));
 }
 
+void hl_holds_read_news(struct hl_core *core, struct hl_node *node, const struct hl_name *name,
+                        const struct hl_response *said)
+{
+    const struct hl_removed *removed = &said->removed;
+    if (said->server_us && said->result != HL_LATE)
+        hl_clock_raise(hl_node_parent(node), said->server_us);
+    if (removed->unheard || removed->overdue || removed->lapsed)
+        hl_trace(&core->host, HL_PLACES_REMOVED,
+                 &(struct hl_fact){.name = name->bytes, .count = removed->unheard, .overdue = removed->overdue,
+                                   .lapsed = removed->lapsed});
+}
+
 int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *said)
 {
     int may_have_begun = said->result == HL_FAULT && said->fault.kind == HL_FAULT_LASTING && !said->fault.left_nothing;
@@ -223,12 +236,6 @@ void hl_hold_mark_unsent(struct hl_hold *hold)
 void hl_hold_mark_not_ours(struct hl_hold *hold)
 {
     hold->kept = hl_has_queue(hold->terms) || hold->may_run_until_us ? KEPT_MAYBE : KEPT_NOTHING;
-}
-
-uint64_t hl_hold_may_last_until_us(const struct hl_hold *hold)
-{
-    uint64_t command_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
-    return hold->extended_until_us ? hold->extended_until_us + command_us : 0;
 }
 
 static void words_taken(struct hl_core *core, const struct hl_hold *hold, uint64_t lost_us, struct hl_text *text)

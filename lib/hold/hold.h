@@ -94,7 +94,7 @@ enum hl_hold_state {     /* what the client does with a hold; three predicates b
     HOLD_AWAITS_RENEWAL, /* a renewal is still under way, so no release is sent */
     HOLD_LOST,           /* nothing is under way; no release is sent before the loss is reported */
     HOLD_RELEASING,      /* the release is under way */
-    HOLD_RELEASE_DUE,    /* nothing is under way; the next step (do_next_step in ending.c) is due within the same call,
+    HOLD_RELEASE_DUE,    /* nothing is under way; the next step (hl_ending_go_on) is due within the same call,
                             or at the alarm */
     HOLD_GONE            /* nothing is at the store any more, and the last reports to the user are pending */
 };
@@ -214,6 +214,12 @@ static inline int hl_hold_is_ending(const struct hl_hold *hold)
 }
 
 static inline struct hl_core *hl_hold_core(const struct hl_hold *hold) { return hold->terms->cell->core; }
+static inline uint64_t hl_hold_now_us(const struct hl_hold *hold) { return hl_now_us(&hl_hold_core(hold)->host); }
+/* 1: the user released the hold, and that call has no answer yet. */
+static inline int hl_hold_has_open_call(const struct hl_hold *hold)
+{
+    return hold->end == END_RELEASED || hold->end == END_IN_DOUBT;
+}
 /* Calls up: the only way from this folder to the one above (lock/machine.c). */
 static inline void hl_hold_tell(struct hl_hold *hold, const struct hl_hold_event *event)
 {
@@ -233,7 +239,10 @@ void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold,
 uint64_t hl_holds_left_us(void *core, const struct hl_node *node);
 
 /* From now on the handle asks with this hold, or counts on it. */
-void hl_hold_join(struct hl_hold *hold, struct hilock_lock *lock);
+static inline void hl_hold_join(struct hl_hold *hold, struct hilock_lock *lock)
+{
+    TAILQ_INSERT_TAIL(&hold->handles, lock, by_hold);
+}
 /* The contrary. Returns 1 if the hold has no handle left. */
 int hl_hold_leave(struct hl_hold *hold, struct hilock_lock *lock);
 /* Returns the first handle that asks with this hold, or that counts on it; NULL: the hold has none. */
@@ -245,10 +254,18 @@ static inline int hl_hold_has_others(const struct hl_hold *hold, const struct hi
 }
 /* 1: the user counts on this hold: its grant was reported to a handle, and its end was not. */
 int hl_hold_is_with_user(const struct hl_hold *hold);
-uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: the hold is not OURS */
-/* held: when the tenure of this handle began, and when it ends: at the deadline, or earlier because of hold_max_ms */
-uint64_t hl_hold_since_us(const struct hl_hold *hold, const struct hilock_lock *lock);
+/* 0: the hold is not OURS */
+static inline uint64_t hl_hold_deadline_us(const struct hl_hold *hold)
+{
+    return hold->kept == KEPT_OURS ? hold->deadline_us : 0;
+}
+/* held: when the tenure of this handle ends: at the deadline, or earlier because of hold_max_ms */
 uint64_t hl_hold_ends_at_us(const struct hl_hold *hold, const struct hilock_lock *lock);
+/* held: returns when the first handle loses the hold that has not lost it yet */
+uint64_t hl_hold_first_end_us(const struct hl_hold *hold);
+/* Writes the grant channel for the name of this hold: the store publishes there that a waiter of this client got the
+ * name. Entries in the queue contain this text. */
+void hl_hold_channel(const struct hl_hold *hold, int is_sharded, char to[HL_GRANT_CHANNEL_MAX]);
 /* the entry of the hold in the store's queue; due_s 0: it never had one */
 struct hl_queue_entry hl_hold_entry(const struct hl_hold *hold);
 /* Returns how many subscriptions of this client the unlock channel of the name has. The script of the release subtracts
@@ -258,8 +275,16 @@ unsigned hl_hold_own_listeners(struct hl_core *core, const struct hl_name *name,
 uint64_t hl_hold_min_validity_us(const struct hl_hold *hold, const struct hl_terms *terms);
 /* the fencing token of the present tenure; 0: the kind has no tokens */
 uint64_t hl_hold_token(const struct hl_hold *hold);
-unsigned hl_hold_reserved(const struct hl_hold *hold); /* how many tokens its acquire reserves for later tenures */
-int hl_hold_is_empty(const struct hl_hold *hold); /* 1: nothing of the hold is at the store or on the wire */
+/* Returns how many tokens its acquire reserves for later tenures. */
+static inline unsigned hl_hold_reserved(const struct hl_hold *hold)
+{
+    return hl_takes_turns(hold->terms) ? hl_hold_core(hold)->limits.turns_max - 1 : 0;
+}
+/* 1: nothing of the hold is at the store or on the wire: no request with its id was sent, or each was answered no. */
+static inline int hl_hold_is_empty(const struct hl_hold *hold)
+{
+    return hold->kept == KEPT_NOTHING && !hl_request_is_busy(&hold->request);
+}
 /* Returns a hold of this client for the name that is held; NULL: the client does not hold it. */
 static inline struct hl_hold *hl_hold_of(const struct hl_name *name) { return LIST_FIRST(&name->holds); }
 /* the same, of a hold that has the name alone; NULL: none, or holds that share the name */
@@ -273,6 +298,10 @@ struct hl_hold *hl_hold_find(const struct hl_name *name, uint64_t id); /* the sa
  * server, or because the server is away. */
 int hl_hold_needs_verification(const struct hl_hold *hold);
 
+/* Takes the server's clock from an answer about this name, and traces the places that the request removed from the
+ * queue. */
+void hl_holds_read_news(struct hl_core *core, struct hl_node *node, const struct hl_name *name,
+                        const struct hl_response *said);
 /* 1: this answer to an acquire proves that nothing of the id is at the store. */
 int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *said);
 /* The latest acquire of this hold was never sent, so that acquire left nothing at the store. */
@@ -282,7 +311,11 @@ void hl_hold_mark_unsent(struct hl_hold *hold);
 void hl_hold_mark_not_ours(struct hl_hold *hold);
 /* Returns until when the store may keep the lease if every extend took effect, even one that arrived late, and so did a
  * request that was answered late. 0: there was neither. */
-uint64_t hl_hold_may_last_until_us(const struct hl_hold *hold);
+static inline uint64_t hl_hold_may_last_until_us(const struct hl_hold *hold)
+{
+    uint64_t command_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
+    return hold->extended_until_us ? hold->extended_until_us + command_us : 0;
+}
 
 /* Writes the sentence that reports the loss of this hold (core/words.h). */
 void hl_hold_loss_words(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);

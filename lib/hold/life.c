@@ -6,6 +6,7 @@
 #include "base/contract.h"
 #include "hold/asking.h"
 #include "hold/ending.h"
+#include "hold/recheck.h"
 #include "hold/watchdog.h"
 
 /* For each state, which request is under way, and the state that follows when it is answered, or will not be. */
@@ -76,7 +77,14 @@ static void no_end(struct hl_hold *hold, const struct hl_withdrawal *how)
 
 /* ---- the table ---- */
 
-static const struct hl_life lives[] = {
+/* What happens in a state. When an answer comes, or none will, nothing is under way any more: on_answer and on_silence
+ * find the hold in the state without a request that follows. */
+static const struct hl_life {
+    void (*on_alarm)(struct hl_hold *hold);
+    void (*on_answer)(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
+    void (*on_silence)(struct hl_hold *hold, const struct hl_answer *answer);
+    void (*on_end)(struct hl_hold *hold, const struct hl_withdrawal *how);
+} lives[] = {
     /*                       its alarm            an answer              no answer               its end */
     [HOLD_IDLE]           = {tell_alarm,          no_answer,             no_silence,             hl_ending_at_rest},
 
@@ -98,7 +106,7 @@ static const struct hl_life lives[] = {
     [HOLD_GONE]           = {hl_ending_go_on,     no_answer,             no_silence,             no_end},
 };
 
-const struct hl_life *hl_life_of(const struct hl_hold *hold) { return &lives[hold->state]; }
+void hl_life_end(struct hl_hold *hold, const struct hl_withdrawal *how) { lives[hold->state].on_end(hold, how); }
 
 /* ---- what comes ---- */
 
@@ -119,11 +127,16 @@ static struct hl_response read_answer(const struct hl_hold *hold, const struct h
 static void done(struct hl_request *request, const struct hl_answer *answer)
 {
     struct hl_hold *hold = HL_CONTAINER(request, struct hl_hold, request);
-    const struct hl_life *life = hl_life_of(hold);
+    const struct hl_life *life = &lives[hold->state];
+    enum hl_under_way what = hl_life_under_way(hold);
     struct hl_response said;
-    if (answer->reply)
+    if (answer->reply) {
         said = read_answer(hold, answer->reply);
-    if (!answer->was_sent && hl_life_under_way(hold) == UNDER_WAY_ACQUIRE)
+        hl_holds_read_news(hl_hold_core(hold), request->node, hold->name, &said);
+        if (said.handover.window_ms || (said.has_more && what == UNDER_WAY_RELEASE))
+            hl_recheck_follow(hold, &said);
+    }
+    if (!answer->was_sent && what == UNDER_WAY_ACQUIRE)
         hl_hold_mark_unsent(hold);
     hl_hold_enter(hold, (enum hl_hold_state)requests[hold->state].then);
     if (answer->reply)
@@ -135,7 +148,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
 static void on_alarm(struct hl_alarm *alarm)
 {
     struct hl_hold *hold = HL_CONTAINER(alarm, struct hl_hold, alarm);
-    hl_life_of(hold)->on_alarm(hold);
+    lives[hold->state].on_alarm(hold);
 }
 
 int hl_life_init(struct hl_core *core)

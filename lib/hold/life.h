@@ -24,17 +24,8 @@ struct hl_withdrawal { /* how a hold ends */
     struct hl_hold *carried; /* the hold whose acquire the release carries (carried.h); NULL: none */
 };
 
-/* What happens in a state. When an answer comes, or none will, nothing is under way any more: on_answer and on_silence
- * find the hold in the state without a request that follows. */
-struct hl_life {
-    void (*on_alarm)(struct hl_hold *hold);
-    void (*on_answer)(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
-    void (*on_silence)(struct hl_hold *hold, const struct hl_answer *answer);
-    void (*on_end)(struct hl_hold *hold, const struct hl_withdrawal *how);
-};
-
 int hl_life_init(struct hl_core *core); /* call before the first hold. Returns 0, or -1 without memory */
-const struct hl_life *hl_life_of(const struct hl_hold *hold);
+void hl_life_end(struct hl_hold *hold, const struct hl_withdrawal *how); /* the hold ends, as its state prescribes */
 enum hl_under_way hl_life_under_way(const struct hl_hold *hold);
 
 #endif

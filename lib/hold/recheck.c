@@ -111,18 +111,6 @@ static void note(struct hl_recheck *recheck, const struct hl_handover *handover,
     hl_alarm_set(&core->holds->recheck_alarms, &recheck->alarm, hl_now_us(&core->host) + wait_us);
 }
 
-static void read_answer(struct hl_core *core, struct hl_node *node, const struct hl_name *name,
-                        const struct hl_response *said)
-{
-    const struct hl_removed *removed = &said->removed;
-    if (said->server_us && said->result != HL_LATE)
-        hl_clock_raise(hl_node_parent(node), said->server_us);
-    if (removed->unheard || removed->overdue || removed->lapsed)
-        hl_trace(&core->host, HL_PLACES_REMOVED,
-                 &(struct hl_fact){.name = name->bytes, .count = removed->unheard, .overdue = removed->overdue,
-                                   .lapsed = removed->lapsed});
-}
-
 static void done(struct hl_request *request, const struct hl_answer *answer)
 {
     struct hl_recheck *recheck = recheck_of(request);
@@ -131,7 +119,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
     recheck->state = RECHECK_WAITING;
     if (answer->reply)
         said = recheck->terms->kind->released(answer->reply, HL_FORM_SCRIPT);
-    read_answer(recheck->core, request->node, recheck->name, &said);
+    hl_holds_read_news(recheck->core, request->node, recheck->name, &said);
     if (said.handover.window_ms)
         note(recheck, &said.handover, 1);
     else if (said.has_more || is_due_again)
@@ -175,26 +163,16 @@ static struct hl_recheck *recheck_for(struct hl_core *core, struct hl_name *name
     return recheck;
 }
 
-static void read_hold_answer(struct hl_hold *hold, const struct hl_response *said, int is_more)
+void hl_recheck_follow(struct hl_hold *hold, const struct hl_response *said)
 {
     struct hl_core *core = hl_hold_core(hold);
     struct hl_recheck *recheck;
-    read_answer(core, hold->request.node, hold->name, said);
     if (hl_hold_alone_of(hold->name)) /* its release will find lapsed grants */
         return;
-    if (said->handover.window_ms) {
-        recheck = recheck_for(core, hold->name, hold->terms);
-        if (recheck)
-            note(recheck, &said->handover, 0);
-    } else if (is_more)
+    if (!said->handover.window_ms)
         hl_recheck_now(core, hold->name, hold->terms);
-}
-
-void hl_recheck_read_answer(struct hl_hold *hold, const struct hl_response *said) { read_hold_answer(hold, said, 0); }
-
-void hl_recheck_read_release(struct hl_hold *hold, const struct hl_response *said)
-{
-    read_hold_answer(hold, said, said->has_more);
+    else if ((recheck = recheck_for(core, hold->name, hold->terms)) != NULL)
+        note(recheck, &said->handover, 0);
 }
 
 void hl_recheck_now(struct hl_core *core, struct hl_name *name, struct hl_terms *terms)
@@ -205,17 +183,14 @@ void hl_recheck_now(struct hl_core *core, struct hl_name *name, struct hl_terms 
 }
 
 /* A recheck that is already on the wire finds the name held and changes nothing. */
-void hl_recheck_cancel(struct hl_core *core, struct hl_name *name)
+void hl_recheck_cancel(struct hl_name *name)
 {
     struct hl_recheck *recheck = name->recheck;
-    (void)core;
-    if (!recheck)
-        return;
     if (recheck->state == RECHECK_WAITING || hl_node_withdraw(&recheck->request))
         recheck_free(recheck);
     else {
         recheck->state = RECHECK_SENT;
-        hl_alarm_stop(&core->holds->recheck_alarms, &recheck->alarm);
+        hl_alarm_stop(&recheck->core->holds->recheck_alarms, &recheck->alarm);
     }
 }
 

@@ -28,16 +28,13 @@
 #include "hold/hold.h"
 
 int hl_rechecks_init(struct hl_core *core); /* returns -1 without memory */
-/* Takes the server's clock, the places that the store removed from the queue, and the grant that the request made, if
- * it made one, from an answer to a request of this hold. */
-void hl_recheck_read_answer(struct hl_hold *hold, const struct hl_response *said);
-/* The same of an answer to its release. If that release found too many waiters that are not ready, the recheck goes
- * on. */
-void hl_recheck_read_release(struct hl_hold *hold, const struct hl_response *said);
+/* A request of this hold made a grant, by its answer; or it found too many waiters that are not ready, and the recheck
+ * goes on. */
+void hl_recheck_follow(struct hl_hold *hold, const struct hl_response *said);
 /* the name may be free: sends a recheck at once */
 void hl_recheck_now(struct hl_core *core, struct hl_name *name, struct hl_terms *terms);
-/* this client has the name now: no recheck is needed */
-void hl_recheck_cancel(struct hl_core *core, struct hl_name *name);
+/* this client has the name now, which has a recheck: none is needed */
+void hl_recheck_cancel(struct hl_name *name);
 /* frees all rechecks, and sends nothing */
 void hl_rechecks_clear(struct hl_core *core);
 

@@ -4,7 +4,6 @@
 
 #include "base/container.h"
 #include "core/words.h"
-#include "hold/watchdog.h"
 
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
@@ -24,12 +23,6 @@ static void report(struct hl_core *core, struct hl_notice *notice)
 static void forget(struct hl_core *core, struct hl_notice *notice)
 {
     hl_callback_free(core, HL_CONTAINER(notice, struct hl_call, notice));
-}
-
-/* Returns 1 if the time of this handle alone is over, and it was not told yet. */
-static int is_lost(const struct hilock_lock *lock)
-{
-    return hl_seat_of(lock) && (hl_seat_of(lock)->untold & TENURE_LOST);
 }
 
 /* Returns 0 if the handle has a seat now. */
@@ -58,8 +51,6 @@ int hl_seat_take(struct hl_hold *hold, struct hilock_lock *lock)
 void hl_seat_free(struct hl_core *core, struct hilock_lock *lock)
 {
     struct hl_seat *seat = hl_seat_of(lock);
-    if (!seat)
-        return;
     lock->extras->seat = NULL;
     hl_callback_free(core, &seat->receipt);
 }
@@ -70,9 +61,9 @@ enum hl_seat_answer hl_seat_answer(struct hl_hold *hold, struct hilock_lock *loc
     struct hl_core *core = hl_hold_core(hold);
     struct hl_seat *seat = hl_seat_of(lock);
     int is_held = hl_hold_is_held(hold);
-    if (!hl_hold_has_others(hold, lock) && !(is_held && is_lost(lock)))
+    if (!hl_hold_has_others(hold, lock) && !(is_held && hl_seat_is_lost(lock)))
         return SEAT_ANSWERS_NOT;
-    enum hl_seat_answer answer = is_held && !is_lost(lock) ? SEAT_ANSWERS_OK : SEAT_ANSWERS_LOST;
+    enum hl_seat_answer answer = is_held && !hl_seat_is_lost(lock) ? SEAT_ANSWERS_OK : SEAT_ANSWERS_LOST;
     if (answer == SEAT_ANSWERS_LOST)
         hl_terms_trace(hold->terms, HL_RELEASE_ANSWERED,
                        &(struct hl_fact){.name = hold->name->bytes, .status = HILOCK_LOST});
@@ -86,15 +77,6 @@ enum hl_seat_answer hl_seat_answer(struct hl_hold *hold, struct hilock_lock *loc
     seat->receipt.notice.epoch = lock->epoch;
     hl_notice_post(core, &seat->receipt.notice, 1);
     return answer;
-}
-
-struct hl_extend *hl_seats_next_extend(const struct hl_hold *hold, const struct hl_extend *extend)
-{
-    const struct hilock_lock *lock = extend ? TAILQ_NEXT(extend->call.lock, by_hold) : hl_hold_handle(hold);
-    struct hl_extend *next = extend ? TAILQ_NEXT(extend, entry) : NULL;
-    for (; !next && lock; lock = TAILQ_NEXT(lock, by_hold))
-        next = lock->extras ? TAILQ_FIRST(&lock->extras->extends) : NULL;
-    return next;
 }
 
 /* ---- reports ---- */
@@ -129,15 +111,6 @@ struct hilock_lock *hl_seats_next_untold(struct hl_hold *hold, unsigned bit)
 
 /* ---- the end of a tenure among others ---- */
 
-/* The handles stand in the order in which their tenures began, so the first of them ends first. */
-uint64_t hl_seats_end_at_us(const struct hl_hold *hold)
-{
-    const struct hilock_lock *lock = hl_hold_handle(hold);
-    while (lock && is_lost(lock))
-        lock = TAILQ_NEXT(lock, by_hold);
-    return lock ? hl_hold_ends_at_us(hold, lock) : hl_hold_deadline_us(hold);
-}
-
 int hl_seats_are_over(const struct hl_hold *hold, uint64_t now_us)
 {
     return hl_hold_ends_at_us(hold, TAILQ_LAST(&hold->handles, hl_hold_handles)) <= now_us;
@@ -152,14 +125,14 @@ static void trace_loss(const struct hl_hold *hold, const struct hilock_lock *loc
                    &(struct hl_fact){.lock = lock, .name = hold->name->bytes,
                                      .reason = (hilock_lost_reason)hold->reason, .detail = detail.bytes,
                                      .token = hl_hold_token(hold),
-                                     .waited_us = hl_now_us(&core->host) - hl_hold_since_us(hold, lock)});
+                                     .waited_us = hl_now_us(&core->host) - hl_seat_since_us(hold, lock)});
 }
 
 void hl_seats_trace_loss(const struct hl_hold *hold)
 {
     const struct hilock_lock *lock;
     TAILQ_FOREACH(lock, &hold->handles, by_hold)
-        if (!is_lost(lock))
+        if (!hl_seat_is_lost(lock))
             trace_loss(hold, lock);
 }
 
@@ -170,7 +143,7 @@ void hl_seats_lose_some(struct hl_hold *hold, uint64_t now_us)
     int is_unreported = 0;
     hold->reason = HILOCK_REASON_HOLD_MAX;
     TAILQ_FOREACH(lock, &hold->handles, by_hold) {
-        if (is_lost(lock) || hl_hold_ends_at_us(hold, lock) > now_us)
+        if (hl_seat_is_lost(lock) || hl_hold_ends_at_us(hold, lock) > now_us)
             continue;
         is_unreported |= lock->hold != hold;
         if (lock->hold != hold)

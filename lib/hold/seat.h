@@ -14,8 +14,6 @@
 #include "core/callback.h"
 #include "hold/hold.h"
 
-struct hl_extend;
-
 struct hl_seat {
     struct hl_call receipt;  /* the answer to the release of the handle, if others still count on the hold */
     uint64_t since_us;       /* when the tenure of the handle began */
@@ -29,6 +27,17 @@ static inline struct hl_seat *hl_seat_of(const struct hilock_lock *lock)
     return lock->extras ? lock->extras->seat : NULL;
 }
 
+/* held: returns when the tenure of this handle began. */
+static inline uint64_t hl_seat_since_us(const struct hl_hold *hold, const struct hilock_lock *lock)
+{
+    return hl_seat_of(lock) ? hl_seat_of(lock)->since_us : hold->since_us;
+}
+/* 1: the time of this handle alone is over, and it was not told yet. */
+static inline int hl_seat_is_lost(const struct hilock_lock *lock)
+{
+    return hl_seat_of(lock) && (hl_seat_of(lock)->untold & TENURE_LOST);
+}
+
 /* From now on the handle counts on this hold, which is held, beside those that do already. -1: there is no memory, and
  * the handle does not. */
 int hl_seat_take(struct hl_hold *hold, struct hilock_lock *lock);
@@ -38,11 +47,11 @@ enum hl_seat_answer { /* the answer to the release of a handle */
     SEAT_ANSWERS_OK,  /* others still count on the hold */
     SEAT_ANSWERS_LOST /* the tenure of the handle was over already, perhaps that of all */
 };
-/* The handle releases its hold. Posts the answer to that if others count on the hold, or if the time of this handle
- * alone was over. Call this before the handle leaves the hold. */
+/* A handle with a seat releases its hold. Posts the answer to that if others count on the hold, or if the time of
+ * this handle alone was over. Call this before the handle leaves the hold. */
 enum hl_seat_answer hl_seat_answer(struct hl_hold *hold, struct hilock_lock *lock, hilock_result_fn *on_result,
                                    void *user);
-/* The tenure of the handle ends: frees its seat, if it has one. */
+/* The tenure of the handle ends: frees its seat. */
 void hl_seat_free(struct hl_core *core, struct hilock_lock *lock);
 
 /* Posts a report of this hold, for each handle that counts on it now. */
@@ -51,10 +60,6 @@ void hl_seats_post(struct hl_hold *hold, unsigned bit);
  * there are more, the report is posted again. */
 struct hilock_lock *hl_seats_next_untold(struct hl_hold *hold, unsigned bit);
 
-/* Returns the extend of this hold that comes after that one, handle by handle. extend NULL: returns the first one. */
-struct hl_extend *hl_seats_next_extend(const struct hl_hold *hold, const struct hl_extend *extend);
-/* held: returns when the first handle loses the hold that has not lost it yet. */
-uint64_t hl_seats_end_at_us(const struct hl_hold *hold);
 /* 1: the time of all handles is over, not only of some. */
 int hl_seats_are_over(const struct hl_hold *hold, uint64_t now_us);
 /* The time of some handles is over (hold_max_ms), and the hold goes on for the others: posts the loss of the former. */

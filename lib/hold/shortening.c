@@ -4,15 +4,12 @@
 
 #include "core/lease.h"
 
-int hl_shortening_may_run(const struct hl_hold *hold)
-{
-    return hold->is_shortening && hl_now_us(&hl_hold_core(hold)->host) < hold->may_run_until_us;
-}
+int hl_shortening_may_execute(const struct hl_hold *hold) { return hl_hold_now_us(hold) < hold->may_run_until_us; }
 
 uint32_t hl_shortening_begin(struct hl_hold *hold)
 {
     const struct hl_node *node = hold->request.node;
-    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), lease_us = hl_terms_lease_us(hold->terms);
+    uint64_t now_us = hl_hold_now_us(hold), lease_us = hl_terms_lease_us(hold->terms);
     uint64_t extended_us = hl_left_us(hold->extended_until_us, now_us), most_us;
     /* the sample was sent after the renewal that found the lease too long, and so after the clock was set back */
     int is_fresh = node->server_us && hl_lease_deadline_us(node->time_sent_us, lease_us) >= hold->deadline_us;

@@ -11,9 +11,13 @@
 
 #include "hold/hold.h"
 
+int hl_shortening_may_execute(const struct hl_hold *hold);
 /* Returns 1 while a renewal that got no answer may still execute and shorten the lease. Extends wait until then: that
  * renewal could cut short an extend that was answered OK. */
-int hl_shortening_may_run(const struct hl_hold *hold);
+static inline int hl_shortening_may_run(const struct hl_hold *hold)
+{
+    return hold->is_shortening && hl_shortening_may_execute(hold);
+}
 /* A renewal is about to be sent, which may shorten a lease that became too long. Returns the lease to which it
  * shortens, or 0 if it must shorten nothing. */
 uint32_t hl_shortening_begin(struct hl_hold *hold);

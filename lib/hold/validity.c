@@ -46,13 +46,6 @@ void hl_validity_follow(const struct hilock_lock *lock)
         set(whole->extras->validity, whole->ops->snapshot(whole).ends_us);
 }
 
-void hl_validity_follow_all(const struct hl_hold *hold)
-{
-    const struct hilock_lock *lock;
-    TAILQ_FOREACH(lock, &hold->handles, by_hold)
-        hl_validity_follow(lock);
-}
-
 void hl_validity_end(struct hilock_lock *lock)
 {
     if (!lock->extras || !lock->extras->validity)

@@ -27,7 +27,13 @@ struct hilock_validity *hl_validity_of(struct hilock_lock *lock);
 /* The deadline of this handle, which may be a member of a group, has moved, or its hold has ended: brings the validity
  * up to date. */
 void hl_validity_follow(const struct hilock_lock *lock);
-void hl_validity_follow_all(const struct hl_hold *hold); /* the same for the handles of this hold */
+/* the same for the handles of this hold */
+static inline void hl_validity_follow_all(const struct hl_hold *hold)
+{
+    const struct hilock_lock *lock;
+    TAILQ_FOREACH(lock, &hold->handles, by_hold)
+        hl_validity_follow(lock);
+}
 /* The hold has ended: sets the validity to 0 for ever. A second call changes nothing. */
 void hl_validity_end(struct hilock_lock *lock);
 

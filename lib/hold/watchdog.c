@@ -16,14 +16,21 @@
 
 enum { MANY_HOLDS = 300 };
 
-/* Returns the extend of this hold that comes after that one, of those that are not decided yet. extend NULL: returns
- * the first one. Returns NULL if there is none, or if extends must wait. */
-static struct hl_extend *next_pending(const struct hl_hold *hold, const struct hl_extend *extend)
+/* Returns the extend of this hold that comes after that one, handle by handle, of those that are not decided yet.
+ * extend NULL: returns the first one. Returns NULL if there is none, or if extends must wait. */
+static struct hl_extend *next_pending(const struct hl_hold *hold, struct hl_extend *extend)
 {
-    struct hl_extend *next = hl_shortening_may_run(hold) ? NULL : hl_seats_next_extend(hold, extend);
-    while (next && next->call.notice.pending)
-        next = hl_seats_next_extend(hold, next);
-    return next;
+    const struct hilock_lock *lock = extend ? extend->call.lock : hl_hold_handle(hold);
+    if (hl_shortening_may_run(hold))
+        return NULL;
+    for (; lock; lock = TAILQ_NEXT(lock, by_hold), extend = NULL) {
+        extend = extend ? TAILQ_NEXT(extend, entry) : lock->extras ? TAILQ_FIRST(&lock->extras->extends) : NULL;
+        while (extend && extend->call.notice.pending)
+            extend = TAILQ_NEXT(extend, entry);
+        if (extend)
+            break;
+    }
+    return extend;
 }
 
 /* If the hold is renewed, the renewal asks for the lease of its terms at least. If the hold is not renewed, and is only
@@ -31,7 +38,7 @@ static struct hl_extend *next_pending(const struct hl_hold *hold, const struct h
  * millisecond. */
 uint32_t hl_watchdog_begin_round(struct hl_hold *hold)
 {
-    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), lease_us, extended_until_us;
+    uint64_t now_us = hl_hold_now_us(hold), lease_us, extended_until_us;
     uint32_t longest_ms = hold->terms->is_renewed ? hold->terms->lease_ms : 0;
     struct hl_extend *first = next_pending(hold, NULL);
     for (struct hl_extend *extend = first; extend; extend = next_pending(hold, extend)) {
@@ -45,11 +52,6 @@ uint32_t hl_watchdog_begin_round(struct hl_hold *hold)
     if (!longest_ms)
         longest_ms = hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us));
     return longest_ms ? longest_ms : 1;
-}
-
-int hl_watchdog_asks_to_share(const struct hl_hold *hold)
-{
-    return hl_downgrade_is_due(hold) && !hl_shortening_may_run(hold);
 }
 
 static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status status, const char *why, int is_loss)
@@ -142,7 +144,7 @@ static uint64_t granted_span_us(const struct hl_hold *hold)
 static void sleep_until(struct hl_hold *hold, uint64_t next_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t ends_us = hl_seats_end_at_us(hold);
+    uint64_t ends_us = hl_hold_first_end_us(hold);
     if (ends_us < core->holds->earliest_end_us) /* the end moves nearer if another program has shortened the lease */
         core->holds->earliest_end_us = ends_us;
     hl_hold_wake_at(hold, ends_us < next_us ? ends_us : next_us);
@@ -175,12 +177,12 @@ void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason)
 static int end_if_over(struct hl_hold *hold)
 {
     const uint64_t stall_us = 1000000; /* a loop that is later than this was stopped */
-    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), deadline_us = hl_hold_deadline_us(hold);
+    uint64_t now_us = hl_hold_now_us(hold), deadline_us = hl_hold_deadline_us(hold);
     int is_expired = deadline_us <= now_us;
     int missed_its_turn = hold->due_at_us && hold->due_at_us < deadline_us &&
         now_us - hold->due_at_us > granted_span_us(hold) / 6 && hold->terms->is_renewed;
     int was_stopped = missed_its_turn || now_us - deadline_us > stall_us;
-    if (hl_seats_end_at_us(hold) > now_us)
+    if (hl_hold_first_end_us(hold) > now_us)
         return 0;
     if (!hl_seats_are_over(hold, now_us)) {
         hl_seats_lose_some(hold, now_us);
@@ -194,10 +196,10 @@ static int end_if_over(struct hl_hold *hold)
 static void sweep(struct hl_hold *hold, void *now_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t ends_us = hl_seats_end_at_us(hold);
+    uint64_t ends_us = hl_hold_first_end_us(hold);
     if (ends_us <= *(const uint64_t *)now_us && end_if_over(hold))
         return;
-    ends_us = hl_seats_end_at_us(hold);
+    ends_us = hl_hold_first_end_us(hold);
     if (ends_us < core->holds->earliest_end_us)
         core->holds->earliest_end_us = ends_us;
 }
@@ -397,8 +399,8 @@ void hl_watchdog_start(struct hl_hold *hold)
     hl_hold_enter(hold, is_acquire_under_way ? HOLD_PUSHED : HOLD_HELD);
     hold->since_us = hold->held.granted_at_us = hl_hold_core(hold)->host.entered_us; /* the store granted it no later */
     LIST_INSERT_HEAD(&hold->name->holds, hold, held.entry);
-    if (hl_holds_alone(hold->terms)) /* otherwise other grants may still lapse, and the recheck finds them */
-        hl_recheck_cancel(hl_hold_core(hold), hold->name);
+    if (hold->name->recheck && hl_holds_alone(hold->terms)) /* beside a share other grants may still lapse */
+        hl_recheck_cancel(hold->name);
     plan_next(hold);
 }
 
@@ -417,7 +419,7 @@ void hl_watchdog_on_new_tenure(struct hl_hold *hold)
 
 void hl_watchdog_on_due(struct hl_hold *hold)
 {
-    int is_end = hl_seats_end_at_us(hold) <= hl_now_us(&hl_hold_core(hold)->host); /* perhaps of some handles only */
+    int is_end = hl_hold_first_end_us(hold) <= hl_hold_now_us(hold); /* perhaps of some handles only */
     if (end_if_over(hold))
         return;
     if (is_end)
@@ -430,7 +432,7 @@ void hl_watchdog_on_due(struct hl_hold *hold)
  * usual. */
 void hl_watchdog_on_late(struct hl_hold *hold)
 {
-    int is_end = hl_seats_end_at_us(hold) <= hl_now_us(&hl_hold_core(hold)->host), is_withdrawn;
+    int is_end = hl_hold_first_end_us(hold) <= hl_hold_now_us(hold), is_withdrawn;
     if (end_if_over(hold))
         return;
     if (is_end) {

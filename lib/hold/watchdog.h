@@ -61,8 +61,6 @@ hilock_status hl_watchdog_downgrade(struct hl_core *core, struct hilock_lock *lo
                                     void *user);
 /* A renewal is about to be sent. Returns the lease that this renewal asks for. */
 uint32_t hl_watchdog_begin_round(struct hl_hold *hold);
-/* 1: the same renewal asks the store to share the name. */
-int hl_watchdog_asks_to_share(const struct hl_hold *hold);
 /* The hold ends: answers LOST to all its extends. is_loss: these answers are reported before all else. */
 void hl_watchdog_end_extends(struct hl_core *core, struct hilock_lock *lock, int is_loss);
 /* Reports the answer to an extend. detail: the sentence of the loss, if this answer replaces on_lost; NULL: the detail

@@ -21,12 +21,10 @@
 
 enum { PAUSE_US = 50000 };                 /* how long an acquire pauses when too few replicas had its grant */
 
-static struct hl_core *core_of(const struct hl_acquire *acquire) { return acquire->lock->terms->cell->core; }
-
 /* Sets the alarm to the next WAITING event or to the end of the wait, whichever comes first. */
 static void set_alarm(struct hl_acquire *acquire)
 {
-    struct hl_alarms *alarms = &core_of(acquire)->locks->alarms;
+    struct hl_alarms *alarms = &hl_lock_core(acquire->lock)->locks->alarms;
     int has_report = acquire->reporting == REPORTS_LATER;
     uint64_t report_us = has_report ? acquire->begun_us + (uint64_t)acquire->report_ms * 1000 : UINT64_MAX;
     uint64_t due_us = report_us < acquire->ends_at_us ? report_us : acquire->ends_at_us;
@@ -59,13 +57,13 @@ void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
  * waits for the first answer to the release of that hold. */
 static void let_go(struct hl_acquire *acquire)
 {
-    struct hl_core *core = core_of(acquire);
+    struct hl_core *core = hl_lock_core(acquire->lock);
     struct hl_acquire *next;
     struct hl_hold *hold;
     int is_last;
     if (!hl_waiter_sends_by_itself(acquire))
         hl_place_leave_to_next(acquire, TAILQ_NEXT(acquire, entry));
-    hl_grant_channel_leave(acquire->place);
+    hl_place_hide(acquire->place);
     hold = acquire->hold;
     next = hold ? hl_tenure_next(core, hold) : NULL;
     is_last = hold && hl_hold_leave(hold, acquire->lock);
@@ -83,7 +81,7 @@ static void let_go(struct hl_acquire *acquire)
 
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
 {
-    struct hl_core *core = core_of(acquire);
+    struct hl_core *core = hl_lock_core(acquire->lock);
     hl_memory_free(&core->host.memory, acquire->words);
     /* the words come from the line, so they are made before the acquire leaves its line */
     acquire->words = hl_view_result_words(core, acquire, status);
@@ -100,7 +98,7 @@ void hl_acquire_send(struct hl_acquire *acquire)
     if (!hl_acquire_prepare(acquire))
         return;
     if (acquire->place && !acquire->hold->id)
-        hl_place_begin(core_of(acquire), acquire->place);
+        hl_place_begin(hl_lock_core(acquire->lock), acquire->place);
     acquire->state = ACQUIRE_ASKING;
     hl_hold_wake_at(acquire->hold, UINT64_MAX);
     hl_asking_begin(acquire->hold);
@@ -118,7 +116,7 @@ static int is_too_late(const struct hl_acquire *acquire, uint64_t now_us)
 static void give_hold_back(struct hl_acquire *acquire)
 {
     struct hl_hold *hold = acquire->hold;
-    hl_grant_channel_leave(acquire->place);
+    hl_place_hide(acquire->place);
     acquire->hold = NULL;
     if (hl_hold_leave(hold, acquire->lock))
         hl_ending_begin(hold, END_BY_CLIENT);
@@ -128,7 +126,7 @@ static void give_hold_back(struct hl_acquire *acquire)
  * again. */
 void hl_acquire_retry(struct hl_acquire *acquire)
 {
-    hl_notice_withdraw(core_of(acquire), &acquire->notice, REPORT_RESULT);
+    hl_notice_withdraw(hl_lock_core(acquire->lock), &acquire->notice, REPORT_RESULT);
     set_alarm(acquire);
     if (!hl_hold_has_others(acquire->hold, acquire->lock))
         trace_undone(acquire);
@@ -140,7 +138,7 @@ void hl_acquire_retry(struct hl_acquire *acquire)
 static void on_granted(struct hl_acquire *acquire)
 {
     const struct hl_queue_place *place = acquire->place;
-    if (is_too_late(acquire, hl_now_us(&core_of(acquire)->host))) {
+    if (is_too_late(acquire, hl_now_us(&hl_lock_core(acquire->lock)->host))) {
         hl_acquire_retry(acquire);
         return;
     }
@@ -148,9 +146,10 @@ static void on_granted(struct hl_acquire *acquire)
     if (place && place->ticket && !place->holder_grants_next)
         hl_line_note_other_program(acquire->lock->name); /* another program held the name until now */
     hl_watchdog_start(acquire->hold);
-    hl_joining_open(acquire);
+    if (acquire->lock->terms->share_local_ms)
+        hl_joining_open(acquire);
     hl_line_deny_tries(acquire->lock->name);
-    hl_notice_post(core_of(acquire), &acquire->notice, REPORT_RESULT);
+    hl_notice_post(hl_lock_core(acquire->lock), &acquire->notice, REPORT_RESULT);
 }
 
 void hl_acquire_report_waiting(struct hl_core *core, struct hl_acquire *acquire)
@@ -170,7 +169,7 @@ void hl_acquire_report_waiting(struct hl_core *core, struct hl_acquire *acquire)
  * answer, so the acquire sends the request again before it sleeps (R7). */
 static void sleep_or_send_again(struct hl_acquire *acquire, const struct hl_response *said)
 {
-    struct hl_core *core = core_of(acquire);
+    struct hl_core *core = hl_lock_core(acquire->lock);
     int is_held = said->result == HL_NO;
     struct hl_queue_place *place = is_held ? acquire->place : NULL;
     if (is_held && !hl_has_own_place(acquire->lock->terms))
@@ -197,7 +196,7 @@ static void give_back_unconfirmed(struct hl_acquire *acquire)
     if (!hl_acquire_prepare(acquire))
         return;
     acquire->state = ACQUIRE_SLEEPING;
-    hl_hold_wake_at(acquire->hold, hl_now_us(&core_of(acquire)->host) + PAUSE_US);
+    hl_hold_wake_at(acquire->hold, hl_now_us(&hl_lock_core(acquire->lock)->host) + PAUSE_US);
 }
 
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said)
@@ -246,7 +245,7 @@ void hl_acquire_sent_back(struct hl_acquire *acquire) { acquire->state = ACQUIRE
 void hl_acquire_on_alarm(struct hl_alarm *alarm)
 {
     struct hl_acquire *acquire = HL_CONTAINER(alarm, struct hl_acquire, alarm);
-    struct hl_core *core = core_of(acquire);
+    struct hl_core *core = hl_lock_core(acquire->lock);
     if (acquire->state == ACQUIRE_GRANTED)
         return;
     if (acquire->ends_at_us > hl_now_us(&core->host))
@@ -343,7 +342,7 @@ void hl_acquire_drop(struct hl_acquire *acquire)
         let_go(acquire);
     acquire->status = HILOCK_CANCELLED;
     acquire->on_result = NULL;
-    report_result(core_of(acquire), acquire, hl_now_us(&core_of(acquire)->host));
+    report_result(hl_lock_core(acquire->lock), acquire, hl_now_us(&hl_lock_core(acquire->lock)->host));
 }
 
 /* A grant may age in our own lists (R8). If it has too little validity left, it is given back, and the acquire sends
@@ -373,7 +372,7 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
  * too late has neither an id nor a place. */
 int hl_acquire_prepare(struct hl_acquire *acquire)
 {
-    struct hl_core *core = core_of(acquire);
+    struct hl_core *core = hl_lock_core(acquire->lock);
     int is_begun = acquire->hold && acquire->hold->id;
     int needs_place = !acquire->place && !is_begun && hl_place_is_wanted(acquire);
     int has_place = !needs_place || hl_place_new(core, acquire) == 0;

@@ -61,6 +61,20 @@ _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every w
 
 static inline int hl_acquire_is_try(const struct hl_acquire *acquire) { return acquire->waiting == WAITS_NOT; }
 
+/* Returns 1 if this waiter may send a request now. wakes: it may also if it sleeps. A SLEEPING waiter with an IDLE hold
+ * pauses because too few replicas had its grant; only the alarm of its hold ends that pause. */
+static inline int hl_acquire_is_ready(const struct hl_acquire *acquire, int wakes)
+{
+    return acquire->state == ACQUIRE_IN_LINE || acquire->state == ACQUIRE_STARVED ||
+           (wakes && acquire->state == ACQUIRE_SLEEPING && acquire->hold->state != HOLD_IDLE);
+}
+
+/* Returns 1 if the acquire has had no WAITING event, and gets one when its name is found held. */
+static inline int hl_acquire_is_unreported(const struct hl_acquire *acquire)
+{
+    return acquire->reporting == REPORTS_WHEN_HELD && acquire->state < ACQUIRE_GRANTED;
+}
+
 /* Returns 1 if this acquire sends its own requests as soon as it begins; the others wait until they are the head of
  * their line. */
 static inline int hl_waiter_sends_by_itself(const struct hl_acquire *acquire)

@@ -28,16 +28,11 @@ struct hl_grant_channel {
     unsigned undone;                /* how many unknown grants came in that span */
 };
 
-/* Returns NULL for NULL. */
-static struct hl_grant_channel *container_of(struct hl_table_entry *entry)
-{
-    return entry ? HL_CONTAINER(entry, struct hl_grant_channel, by_slot) : NULL;
-}
-
 /* channel NULL: returns the first. */
 static struct hl_grant_channel *next_of(const struct hl_core *core, const struct hl_grant_channel *channel)
 {
-    return container_of(hl_table_next(&core->locks->grant_channels, channel ? &channel->by_slot : NULL));
+    struct hl_table_entry *entry = hl_table_next(&core->locks->grant_channels, channel ? &channel->by_slot : NULL);
+    return entry ? HL_CONTAINER(entry, struct hl_grant_channel, by_slot) : NULL;
 }
 
 static void drop(struct hl_grant_channel *channel)
@@ -58,13 +53,6 @@ void hl_grant_channels_done(struct hl_core *core)
     locks->undo_terms = NULL;
     hl_memory_free(&core->host.memory, locks->places);
     locks->places = NULL;
-}
-
-/* Returns the node at which the client should listen. A route with slots has no masters and finds the node by the
- * tag. */
-static struct hl_node *node_of(const struct hl_grant_channel *channel)
-{
-    return hl_route_node(channel->core->route, &(struct hl_about){channel->tag, strlen(channel->tag), channel->slot});
 }
 
 /* Returns 1 if a wait with that id ended a moment ago and its release is under way: that release ends the grant. */
@@ -109,19 +97,6 @@ static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *p
     hl_name_unref(core, &core->host.memory, stand_in.name);
 }
 
-/* Returns the list of places with ids like this one. The ids are our own and are given out in order, so the remainder
- * spreads them evenly. */
-static struct hl_queue_places *places_of(struct hl_core *core, uint64_t id)
-{
-    return &core->locks->places[id % HL_PLACE_BUCKETS];
-}
-
-static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
-{
-    const struct hl_name *name = place->acquire->lock->name;
-    return name->length == push->name_length && memcmp(name->bytes, push->name, name->length) == 0;
-}
-
 /* Gives a push to the place with its id. If that place is gone: a grant is released; a message "ask" without a pause is
  * news for all places of the name, so the others send a heartbeat instead. */
 static void on_push(struct hl_grant_channel *channel, const struct hl_reply *message)
@@ -130,12 +105,12 @@ static void on_push(struct hl_grant_channel *channel, const struct hl_reply *mes
     const struct hl_push push = hl_push_read(message, core->uuid);
     struct hl_queue_place *place;
     struct hl_name *name;
-    LIST_FOREACH(place, places_of(core, push.id), by_id)
+    LIST_FOREACH(place, hl_locks_places(core->locks, push.id), by_id)
         if (place->acquire->hold->id == push.id)
             break;
     if (push.server_us)
         hl_clock_raise(channel->node, push.server_us);
-    if (place && (push.what == HL_PUSH_ASK || is_of(place, &push)))
+    if (place && (push.what == HL_PUSH_ASK || hl_name_is(place->acquire->lock->name, push.name, push.name_length)))
         hl_push_arrived(place, channel->node, &push);
     else if (push.what == HL_PUSH_GRANT)
         on_unknown(channel, &push);
@@ -170,14 +145,19 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
     }
 }
 
-static void locate(struct hl_grant_channel *channel)
+/* Finds the node at which the client should listen. Returns 1 if that is another one than before: then the client does
+ * not listen there yet. A route with slots has no masters and finds the node by the tag. */
+static int locate(struct hl_grant_channel *channel)
 {
-    if (channel->node == node_of(channel))
-        return;
+    const struct hl_about about = {channel->tag, strlen(channel->tag), channel->slot};
+    struct hl_node *node = hl_route_node(channel->core->route, &about);
+    if (channel->node == node)
+        return 0;
     hl_listener_close(channel->listener);
     channel->listener = NULL;
     channel->listening = GRANTS_OFF;
-    channel->node = node_of(channel);
+    channel->node = node;
+    return 1;
 }
 
 static void subscribe_to_channel(struct hl_grant_channel *channel)
@@ -185,7 +165,7 @@ static void subscribe_to_channel(struct hl_grant_channel *channel)
     struct hl_subscriptions *subscriptions;
     char written[HL_GRANT_CHANNEL_MAX];
     const char *text = written;
-    locate(channel);
+    (void)locate(channel);
     subscriptions = &channel->node->subscriptions;
     hl_subscriptions_start(subscriptions); /* the subscription link may have been closed as unused */
     if (channel->listening != GRANTS_OFF)
@@ -233,8 +213,8 @@ static struct hl_grant_channel *grant_channel_of(struct hl_core *core, const str
 {
     const struct hl_name *name = lock->name;
     unsigned slot = core->route->ops->is_spread ? hl_slot_of(name->bytes, name->length) : name->master;
-    struct hl_grant_channel *channel =
-        container_of(hl_table_find(&core->locks->grant_channels, (const char *)&slot, sizeof slot));
+    struct hl_table_entry *entry = hl_table_find(&core->locks->grant_channels, (const char *)&slot, sizeof slot);
+    struct hl_grant_channel *channel = entry ? HL_CONTAINER(entry, struct hl_grant_channel, by_slot) : NULL;
     /* the release of a share also ends a hold that has the name alone, so the terms of a share are preferred */
     int is_better = core->locks->undo_terms && hl_holds_alone(core->locks->undo_terms) && !hl_holds_alone(lock->terms);
     if (is_better)
@@ -260,15 +240,7 @@ void hl_grant_channel_join(struct hl_core *core, struct hl_queue_place *place)
     }
     place->is_indexed = line->grant_channel != NULL; /* without memory for the channel no push finds the place */
     if (place->is_indexed)
-        LIST_INSERT_HEAD(places_of(core, place->acquire->hold->id), place, by_id);
-}
-
-void hl_grant_channel_leave(struct hl_queue_place *place)
-{
-    if (!place || !place->is_indexed)
-        return;
-    LIST_REMOVE(place, by_id);
-    place->is_indexed = 0;
+        LIST_INSERT_HEAD(hl_locks_places(core->locks, place->acquire->hold->id), place, by_id);
 }
 
 /* A place without a ticket does not subscribe: the name may be free, and a free name needs no grant channel. The place
@@ -278,7 +250,7 @@ enum hl_entry_channel hl_grant_channel_listen(const struct hl_queue_place *place
     struct hl_grant_channel *channel = place->acquire->lock->name->line->grant_channel;
     if (!place->is_indexed)
         return ENTRY_POLLS;
-    locate(channel);
+    (void)locate(channel);
     if (place->ticket)
         subscribe_to_channel(channel);
     if (channel->listening == GRANTS_REFUSED || (place->ticket && channel->listening == GRANTS_OFF))
@@ -290,7 +262,7 @@ void hl_grant_channels_follow(struct hl_core *core)
 {
     struct hl_grant_channel *channel;
     for (channel = next_of(core, NULL); channel; channel = next_of(core, channel))
-        if (channel->listening != GRANTS_OFF && channel->node != node_of(channel))
+        if (channel->listening != GRANTS_OFF && locate(channel))
             subscribe_to_channel(channel);
 }
 

@@ -23,9 +23,6 @@ struct hl_queue_place;
 void hl_grant_channel_open_early(struct hl_core *core, const struct hilock_lock *lock);
 /* From now on pushes find this place, if there is memory for that. */
 void hl_grant_channel_join(struct hl_core *core, struct hl_queue_place *place);
-/* Call before the hold of this place goes away or gets another id: pushes no longer find the place. place NULL: does
- * nothing. */
-void hl_grant_channel_leave(struct hl_queue_place *place);
 /* Subscribes, if the place has a ticket. Returns what the requests of this place say about its channel; ENTRY_POLLS: no
  * push finds the place. */
 enum hl_entry_channel hl_grant_channel_listen(const struct hl_queue_place *place);

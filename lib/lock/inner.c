@@ -10,12 +10,10 @@
 #include "lock/tenure.h"
 #include "lock/view.h"
 
-static struct hl_core *core_of(const struct hilock_lock *lock) { return lock->terms->cell->core; }
-
 hilock_status hl_inner_ask(struct hilock_lock *lock, int is_try, uint64_t limit_us, hilock_result_fn *on_result,
                            void *user)
 {
-    return hl_acquire_begin(core_of(lock), lock, is_try, limit_us, on_result, user);
+    return hl_acquire_begin(hl_lock_core(lock), lock, is_try, limit_us, on_result, user);
 }
 
 int hl_inner_is_asking(const struct hilock_lock *lock) { return lock->acquire != NULL; }
@@ -26,11 +24,14 @@ uint32_t hl_inner_attempts(const struct hilock_lock *lock) { return lock->acquir
 
 void hl_inner_withdraw(struct hilock_lock *lock) { hl_acquire_drop(lock->acquire); }
 
-hilock_status hl_inner_outlook(const struct hilock_lock *lock) { return hl_view_status(core_of(lock), lock->acquire); }
+hilock_status hl_inner_outlook(const struct hilock_lock *lock)
+{
+    return hl_view_status(hl_lock_core(lock), lock->acquire);
+}
 
 struct hl_result_words *hl_inner_outlook_words(const struct hilock_lock *lock, hilock_status status)
 {
-    return hl_view_result_words(core_of(lock), lock->acquire, status);
+    return hl_view_result_words(hl_lock_core(lock), lock->acquire, status);
 }
 
 int hl_inner_is_behind_other_program(const struct hilock_lock *lock)
@@ -60,7 +61,7 @@ uint64_t hl_inner_proved_us(const struct hilock_lock *lock) { return lock->hold-
 int hl_inner_is_good(const struct hilock_lock *lock, const struct hl_terms *terms)
 {
     const struct hl_hold *hold = lock->hold;
-    uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core_of(lock)->host));
+    uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&hl_lock_core(lock)->host));
     return left_us >= hl_hold_min_validity_us(hold, terms) && !hl_hold_needs_verification(hold);
 }
 
@@ -81,5 +82,5 @@ void hl_inner_renew_now(struct hilock_lock *lock) { hl_watchdog_verify(lock->hol
 
 void hl_inner_release(struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
-    hl_tenure_release(core_of(lock), lock, on_result, user);
+    hl_tenure_release(hl_lock_core(lock), lock, on_result, user);
 }

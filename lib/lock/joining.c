@@ -8,9 +8,9 @@
 void hl_joining_open(struct hl_acquire *acquire)
 {
     struct hl_hold *hold = acquire->hold;
-    uint32_t local_ms = acquire->lock->terms->share_local_ms;
     int is_pushed = hold->window_ms != 0;
-    hold->held.open_until_us = local_ms && !is_pushed ? hold->request.sent_us + (uint64_t)local_ms * 1000 : 0;
+    if (!is_pushed)
+        hold->held.open_until_us = hold->request.sent_us + (uint64_t)acquire->lock->terms->share_local_ms * 1000;
 }
 
 /* Returns 1 if a hold of the first terms is as good for a handle of the second ones. What is reported to whom, and how

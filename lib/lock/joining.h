@@ -16,7 +16,7 @@
 
 #include "lock/acquire.h"
 
-/* The hold was just granted to this acquire, and is held: it is open from now on, if its handle has the option. */
+/* The hold was just granted to this acquire, whose handle has the option, and is held: it is open from now on. */
 void hl_joining_open(struct hl_acquire *acquire);
 /* The acquire begins. Returns 1 if it has joined a share: then it is GRANTED, and is reported as such. */
 int hl_joining_begin(struct hl_acquire *acquire);

@@ -50,19 +50,11 @@ static struct hl_acquires *list_of(struct hl_line *line, const struct hl_acquire
     return hl_acquire_is_try(acquire) ? &line->tries : &line->arrivals;
 }
 
-/* Returns 1 if this waiter may send a request now. A SLEEPING waiter with an IDLE hold pauses because too few replicas
- * had its grant (lock/acquire.c); only the alarm of its hold ends that pause. */
-static int is_ready(const struct hl_acquire *acquire, int wakes)
-{
-    return acquire->state == ACQUIRE_IN_LINE || acquire->state == ACQUIRE_STARVED ||
-           (wakes && acquire->state == ACQUIRE_SLEEPING && acquire->hold->state != HOLD_IDLE);
-}
-
 /* Returns the first try that has not sent a request. */
 static struct hl_acquire *first_try(const struct hl_line *line)
 {
     struct hl_acquire *acquire, *first = NULL;
-    for (acquire = TAILQ_LAST(&line->tries, hl_acquires); acquire && is_ready(acquire, 0);
+    for (acquire = TAILQ_LAST(&line->tries, hl_acquires); acquire && hl_acquire_is_ready(acquire, 0);
          acquire = TAILQ_PREV(acquire, hl_acquires, entry))
         first = acquire;
     return first;
@@ -83,7 +75,7 @@ void hl_line_advance(struct hl_line *line, int wakes)
     acquire = TAILQ_FIRST(&line->arrivals);
     if (!acquire || (hold && hl_is_served_by_end_of(hold->terms, acquire->lock->terms)))
         return;
-    if (is_ready(acquire, wakes))
+    if (hl_acquire_is_ready(acquire, wakes))
         hl_acquire_send(acquire);
 }
 
@@ -94,7 +86,8 @@ struct hl_acquire *hl_line_next(const struct hl_name *name)
     struct hl_acquire *acquire = line ? TAILQ_FIRST(&line->arrivals) : NULL;
     if (acquire && acquire->state == ACQUIRE_GRANTED)
         acquire = TAILQ_NEXT(acquire, entry);
-    return acquire && is_ready(acquire, 1) && (!acquire->hold || hl_hold_is_empty(acquire->hold)) ? acquire : NULL;
+    int is_next = acquire && hl_acquire_is_ready(acquire, 1) && (!acquire->hold || hl_hold_is_empty(acquire->hold));
+    return is_next ? acquire : NULL;
 }
 
 /* Another handle of this client holds the name now: that answers every try that has sent no request yet. */
@@ -121,21 +114,16 @@ void hl_lines_close(struct hl_core *core)
             hl_acquire_decide(last_of(name->line), HILOCK_CLOSED);
 }
 
-static int is_unreported(const struct hl_acquire *acquire)
-{
-    return acquire && acquire->reporting == REPORTS_WHEN_HELD && acquire->state < ACQUIRE_GRANTED;
-}
-
 /* Sends the first WAITING event to each waiter that has not had one; later events follow as often as its options ask
  * for. Waiters without an event are the last ones; the head may lack one, too, if it was GRANTED when the others got
  * theirs. */
 void hl_line_report_waiting(struct hl_core *core, struct hl_name *name)
 {
     struct hl_acquires *list = &name->line->arrivals;
-    struct hl_acquire *acquire, *first = NULL;
-    if (is_unreported(TAILQ_FIRST(list)))
-        hl_acquire_report_waiting(core, TAILQ_FIRST(list));
-    for (acquire = TAILQ_LAST(list, hl_acquires); is_unreported(acquire);
+    struct hl_acquire *acquire = TAILQ_FIRST(list), *first = NULL;
+    if (acquire && hl_acquire_is_unreported(acquire))
+        hl_acquire_report_waiting(core, acquire);
+    for (acquire = TAILQ_LAST(list, hl_acquires); acquire && hl_acquire_is_unreported(acquire);
          acquire = TAILQ_PREV(acquire, hl_acquires, entry))
         first = acquire;
     for (; first; first = TAILQ_NEXT(first, entry))
@@ -222,7 +210,7 @@ void hl_line_join(struct hl_line *line, struct hl_acquire *acquire)
         return;
     }
     hl_line_advance(line, 0);
-    if (hl_view_is_held(line->name) && is_unreported(acquire)) /* the other waiters have had this event */
+    if (hl_view_is_held(line->name) && hl_acquire_is_unreported(acquire)) /* the other waiters have had this event */
         hl_acquire_report_waiting(line->core, acquire);
 }
 
@@ -285,25 +273,12 @@ void hl_line_released(struct hl_name *name)
     send_held_back(name);
 }
 
-unsigned hl_line_waiting(const struct hl_name *name) { return name->line ? name->line->waiting_here : 0; }
-
 void hl_line_note_other_program(struct hl_name *name)
 {
     name->line->other_program_until_us = hl_now_us(&name->line->core->host) + OTHER_PROGRAM_US;
 }
 
-int hl_line_had_other_program_lately(const struct hl_name *name)
-{
-    return name->line && name->line->other_program_until_us > hl_now_us(&name->line->core->host);
-}
-
 /* ---- news ---- */
-
-void hl_line_mark_stale(struct hl_line *line)
-{
-    line->stale_before_us = hl_now_us(&line->core->host);
-    line->is_held_by_other_program = 0;
-}
 
 /* Makes a sleeping waiter send a heartbeat at a random moment within that time. Marks the line stale as well, so that a
  * waiter with a request under way sends another one after the answer. */
@@ -402,12 +377,6 @@ void hl_line_listen(const struct hl_acquire *acquire, const struct hl_response *
     if (listens && !line->unlock_listener)
         subscribe_to(line, &line->unlock_listener, channel,
                      hl_key_write(channel, hl_key_channel, name->bytes, name->length));
-}
-
-int hl_line_is_outdated(const struct hl_acquire *acquire)
-{
-    const struct hl_line *line = acquire->lock->name->line;
-    return line->stale_before_us > acquire->hold->request.sent_us;
 }
 
 /* When a link is back, messages may have been lost. So not only the heads of the lines send requests, but all waiters

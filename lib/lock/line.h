@@ -104,18 +104,30 @@ void hl_line_report_waiting(struct hl_core *core, struct hl_name *name);
 struct hl_acquire *hl_line_next(const struct hl_name *name);
 /* another program holds the name, or did until now */
 void hl_line_note_other_program(struct hl_name *name);
-int hl_line_had_other_program_lately(const struct hl_name *name);
-void hl_line_mark_stale(struct hl_line *line); /* from now on, answers to earlier requests prove nothing */
+static inline int hl_line_had_other_program_lately(const struct hl_name *name)
+{
+    return name->line && name->line->other_program_until_us > hl_now_us(&name->line->core->host);
+}
+/* From now on, answers to earlier requests prove nothing. */
+static inline void hl_line_mark_stale(struct hl_line *line)
+{
+    line->stale_before_us = hl_now_us(&line->core->host);
+    line->is_held_by_other_program = 0;
+}
 /* The store answered that the name is held: subscribes to the channels on which a message could wake this waiter. */
 void hl_line_listen(const struct hl_acquire *acquire, const struct hl_response *said);
 /* Returns 1 if news came after the latest request of this waiter was sent. The answer may be older than the news, so
  * the waiter sends a request again before it sleeps (R7). */
-int hl_line_is_outdated(const struct hl_acquire *acquire);
+static inline int hl_line_is_outdated(const struct hl_acquire *acquire)
+{
+    return acquire->lock->name->line->stale_before_us > acquire->hold->request.sent_us;
+}
 void hl_line_stop_listening(struct hl_line *line); /* call when no other program has held the name lately */
 /* up: a node whose link is back; the waiters for names at that node try again. NULL: names have moved; those
  * waiters try again whose last request went to a node that no longer serves their name. */
 void hl_lines_retry(struct hl_core *core, const struct hl_node *up);
-unsigned hl_line_waiting(const struct hl_name *name); /* how many handles of this client wait, without the tries */
+/* Returns how many handles of this client wait, without the tries. */
+static inline unsigned hl_line_waiting(const struct hl_name *name) { return name->line ? name->line->waiting_here : 0; }
 
 /* If there is no memory for the hold of a waiter whose turn has come, the waiter keeps its position. A timer then
  * advances all lines from time to time until there is memory. If the wait ends first, it is answered NO_MEMORY. The

@@ -77,7 +77,7 @@ void hl_listing_tell(const struct hilock_result *result, void *arg)
                                                 .holder_label = hl_holder_label(holder),
                                                 .fencing_token = listed->token, .remaining_ms = listed->remaining_ms};
         listing->on_holder(&info, listing->user);
-        is_on = lock->epoch == epoch && lock->terms->cell->core;
+        is_on = lock->epoch == epoch && hl_lock_core(lock);
     }
     if (is_on)
         listing->on_result(result, listing->user);

@@ -30,4 +30,11 @@ struct hl_locks {
     int is_memory_short;               /* shortage_timer runs */
 };
 
+/* Returns the list of places with ids like this one. The ids are our own and are given out in order, so the remainder
+ * spreads them evenly. */
+static inline struct hl_queue_places *hl_locks_places(const struct hl_locks *locks, uint64_t id)
+{
+    return &locks->places[id % HL_PLACE_BUCKETS];
+}
+
 #endif

@@ -6,6 +6,7 @@
 #include "hold/ending.h"
 #include "hold/life.h"
 #include "hold/recheck.h"
+#include "hold/seat.h"
 #include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
@@ -158,7 +159,7 @@ static struct hl_snapshot snapshot(const struct hilock_lock *lock)
         return (struct hl_snapshot){.state = HILOCK_STATE_WAITING, .since_us = lock->acquire->begun_us};
     if (!hold)
         return (struct hl_snapshot){.state = HILOCK_STATE_IDLE};
-    return (struct hl_snapshot){.state = HILOCK_STATE_HELD, .since_us = hl_hold_since_us(hold, lock),
+    return (struct hl_snapshot){.state = HILOCK_STATE_HELD, .since_us = hl_seat_since_us(hold, lock),
                                 .count = hl_lock_count(lock),
                                 .ends_us = hl_hold_is_held(hold) ? hl_hold_ends_at_us(hold, lock) : 0,
                                 .token = hl_hold_token(hold), .tenure = (hold->id << 8) + hold->served};

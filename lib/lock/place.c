@@ -58,7 +58,7 @@ int hl_place_give_up_queue(struct hl_acquire *acquire, const struct hl_response 
 
 int hl_place_is_queue_full(const struct hl_acquire *acquire, const struct hl_response *said)
 {
-    const struct hl_core *core = acquire->lock->terms->cell->core;
+    const struct hl_core *core = hl_lock_core(acquire->lock);
     return acquire->place && !hl_acquire_is_try(acquire) && !said->position && said->waiters >= core->limits.queue_max;
 }
 
@@ -74,7 +74,7 @@ void hl_place_free(struct hl_core *core, struct hl_acquire *acquire)
 {
     if (!acquire->place)
         return;
-    hl_grant_channel_leave(acquire->place);
+    hl_place_hide(acquire->place);
     if (!hl_has_own_place(acquire->lock->terms))
         hl_memory_free(&core->host.memory, acquire->place);
     acquire->place = NULL;
@@ -103,7 +103,7 @@ void hl_place_leave_to_next(struct hl_acquire *acquire, struct hl_acquire *next)
 void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
 {
     struct hl_hold *hold = place->acquire->hold;
-    hl_grant_channel_leave(place);
+    hl_place_hide(place);
     hold->id = hl_asking_new_id(place->acquire->lock);
     hold->entry = (struct hl_entry_parts){.channel = ENTRY_NONE};
     place->ticket = place->polls_first_since_us = 0;
@@ -157,13 +157,6 @@ static uint64_t due_s(const struct hl_node *node, uint32_t promise)
     return server_us ? (server_us + (uint64_t)promise * 1000) / 1000000 : HL_DUE_NEVER_S;
 }
 
-static enum hl_listening listening_of(const struct hl_queue_place *place, enum hl_entry_channel channel)
-{
-    if (channel != ENTRY_POLLS)
-        return HL_LISTENS;
-    return place->position == 1 ? HL_POLLS_FIRST : HL_POLLS_FAR;
-}
-
 /* Adds the entry of the place, and the heartbeat. A first request is no heartbeat: the store makes its ticket, and
  * with that ticket knows when it executed the request. A first request that brings an older ticket (of a multi) has to
  * be a heartbeat, because a heartbeat has a number by which that time is kept. */
@@ -172,6 +165,7 @@ static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place,
 {
     const struct hl_core *core = hl_hold_core(hold);
     enum hl_entry_channel channel = hl_grant_channel_listen(place);
+    enum hl_listening polls = place->position == 1 ? HL_POLLS_FIRST : HL_POLLS_FAR;
     uint64_t due;
     place->promise_ms = promise_ms(core, place);
     due = due_s(node, place->promise_ms);
@@ -187,9 +181,9 @@ static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place,
         return;
     params->heartbeat = (struct hl_heartbeat){.number = place->number, .due_s = due,
                                               .window_ms = window_ms(core, hold->terms, node),
-                                              .listening = listening_of(place, channel)};
+                                              .listening = channel == ENTRY_POLLS ? polls : HL_LISTENS};
     if (channel != ENTRY_POLLS)
-        hl_name_channel(core, hold->name, channel == ENTRY_SHARDED, params->heartbeat.channel);
+        hl_hold_channel(hold, channel == ENTRY_SHARDED, params->heartbeat.channel);
 }
 
 /* This request takes no place. Names the place that an earlier request with this id may have taken, so that a grant
@@ -242,7 +236,7 @@ static void measure_pace(struct hl_queue_place *place, uint32_t position)
     if (place->channel != ENTRY_POLLS || position != 1)
         place->polls_first_since_us = 0;
     else if (!place->polls_first_since_us)
-        place->polls_first_since_us = hl_now_us(&place->acquire->lock->terms->cell->core->host);
+        place->polls_first_since_us = hl_now_us(&hl_lock_core(place->acquire->lock)->host);
 }
 
 void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *said)

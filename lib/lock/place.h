@@ -47,6 +47,16 @@ struct hl_queue_place {
                                         ticket is the server's time, so it tells when that was. */
 };
 
+/* Call before the hold of this place goes away or gets another id: pushes no longer find the place. place NULL: does
+ * nothing. */
+static inline void hl_place_hide(struct hl_queue_place *place)
+{
+    if (!place || !place->is_indexed)
+        return;
+    LIST_REMOVE(place, by_id);
+    place->is_indexed = 0;
+}
+
 /* Returns 1 if the acquire must have a place when its turn comes. */
 int hl_place_is_wanted(const struct hl_acquire *acquire);
 /* The acquire has no place yet. -1: there is no memory. */

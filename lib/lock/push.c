@@ -11,19 +11,17 @@
 /* If the server measured a span that is longer than ours by 1 % and CLOCK_TOLERANCE_US, its clock was changed. */
 enum { CLOCK_TOLERANCE_US = 2000 };
 
-/* Returns when the store executed the request from which this grant counts, by the server's clock; 0: unknown. For the
- * first request of an id a push states no such time; but if that request made the ticket, the ticket is that time. */
-static uint64_t counts_from_us(const struct hl_queue_place *place, const struct hl_push *push)
-{
-    return push->asked_us ? push->asked_us : push->number == 1 && place->is_ticket_request_time ? place->ticket : 0;
-}
-
 /* Returns the deadline of this grant; 0: the grant must not be used. */
 static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_node *node, const struct hl_push *push)
 {
     uint64_t now_us = hl_now_us(node->host), number = push->number;
     uint64_t sent_us = place->sent_us[number % HL_PLACE_SENDS], elapsed_us = now_us - sent_us;
-    uint64_t from_us = counts_from_us(place, push), server_span_us = hl_left_us(push->granted_us, from_us);
+    /* When the store executed the request from which this grant counts, by the server's clock; 0: unknown. For the
+     * first request of an id a push states no such time; but if that request made the ticket, the ticket is that
+     * time. */
+    uint64_t first_us = push->number == 1 && place->is_ticket_request_time ? place->ticket : 0;
+    uint64_t from_us = push->asked_us ? push->asked_us : first_us;
+    uint64_t server_span_us = hl_left_us(push->granted_us, from_us);
     uint64_t lease_us = (uint64_t)hl_queued_usable_ms(push->window_ms) * 1000;
     int is_elsewhere = place->node != node;
     /* The server's clock was set forward or back. A ticket that is later than granted_us is no sign of that, because
@@ -43,7 +41,7 @@ static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_
  * the waiter was not ready. */
 static void report_passed_over(const struct hl_acquire *acquire)
 {
-    struct hl_core *core = acquire->lock->terms->cell->core;
+    struct hl_core *core = hl_lock_core(acquire->lock);
     hl_terms_trace(acquire->lock->terms, HL_ACQUIRE_PASSED_OVER,
                    &(struct hl_fact){.lock = acquire->lock, .name = acquire->lock->name->bytes});
     if (acquire->lock->terms->on_event)
@@ -96,7 +94,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
 static void on_told_to_ask(struct hl_queue_place *place, const struct hl_push *push)
 {
     struct hl_acquire *acquire = place->acquire;
-    struct hl_core *core = acquire->lock->terms->cell->core;
+    struct hl_core *core = hl_lock_core(acquire->lock);
     if (push->server_us && !push->pause_us)
         report_passed_over(acquire);
     if (!push->pause_us)

@@ -120,11 +120,8 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, h
 /* A hold that is lost is over for all counts, even before on_lost has run. */
 int hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
-    struct hl_entry *leave;
-    if (hl_lock_count(lock) == 1)
-        return 0;
     uint64_t now_us = hl_watchdog_sweep(core);
-    leave = lock->ops->snapshot(lock).ends_us > now_us ? uncount(lock) : NULL;
+    struct hl_entry *leave = lock->ops->snapshot(lock).ends_us > now_us ? uncount(lock) : NULL;
     if (!leave)
         return 0;
     leave->call.on_result = on_result;

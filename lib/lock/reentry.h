@@ -15,8 +15,8 @@
 /* The handle has the lock. Counts one more acquire. Returns OK or NO_MEMORY. */
 hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
                                void *user);
-/* 1: the release took a count, and is answered. 0: the release must end the hold, because no other count is left, or
- * because the hold is over for all counts. */
+/* The count of the handle is 2 at least. 1: the release took a count, and is answered. 0: the release must end the
+ * hold, because it is over for all counts. */
 int hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
 /* cancels the newest re-entry that has no answer; 0: there is none */
 int hl_reentry_cancel(struct hl_core *core, struct hilock_lock *lock);

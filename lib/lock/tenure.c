@@ -71,7 +71,7 @@ void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acq
 {
     uint64_t now_us = hl_now_us(&core->host);
     hl_notice_cancel(core, &hold->notice);
-    hl_grant_channel_leave(next->place);
+    hl_place_hide(next->place);
     if (next->hold) {
         (void)hl_hold_leave(next->hold, next->lock);
         hl_hold_free(next->hold);
@@ -123,10 +123,12 @@ static void forget_receipt(struct hl_core *core, struct hl_notice *notice)
  * re-entries are answered, because the hold has ended for them. Returns 1 if the hold has no handle left. */
 static int end(struct hl_core *core, struct hilock_lock *lock, int is_loss)
 {
-    hl_watchdog_end_extends(core, lock, is_loss);
-    hl_reentry_end(core, lock);
-    hl_validity_end(lock);
     struct hl_hold *hold = lock->hold;
+    if (lock->extras) {
+        hl_watchdog_end_extends(core, lock, is_loss);
+        hl_reentry_end(core, lock);
+        hl_validity_end(lock);
+    }
     lock->hold = NULL;
     core->held -= hl_terms_count(lock->terms);
     return hl_hold_leave(hold, lock);
@@ -140,8 +142,8 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
     struct hl_acquire *next = hl_tenure_next(core, hold);
     struct hl_call *receipt =
         next && on_result ? hl_callback_new(core, sizeof *receipt, &ops, NULL, lock, on_result, user) : NULL;
-    uint64_t held_us = hl_now_us(&core->host) - hl_hold_since_us(hold, lock);
-    enum hl_seat_answer answer = hl_seat_answer(hold, lock, on_result, user);
+    uint64_t held_us = hl_now_us(&core->host) - hl_seat_since_us(hold, lock);
+    enum hl_seat_answer answer = hl_seat_of(lock) ? hl_seat_answer(hold, lock, on_result, user) : SEAT_ANSWERS_NOT;
     int is_last = end(core, lock, 0);
     if (hl_hold_is_held(hold) && answer != SEAT_ANSWERS_LOST)
         hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
