@@ -36,6 +36,10 @@ TEST(requests_are_said_so)
     /* the first question */
     hl_queued_acquire(&command, &words, &params);
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|1700000000123000 0 1 " CHANNEL " 1700000003 400 0 1|600000000");
+    params.queue_max = 50;
+    hl_queued_acquire(&command, &words, &params);
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|1700000000123000 -50 1 " CHANNEL " 1700000003 400 0 1|600000000");
+    params.queue_max = HL_QUEUE_MAX;
     /* its heartbeat keeps the text of its place */
     params.ticket = 99;
     params.heartbeat = (struct hl_heartbeat){.number = 3, .due_s = 1700000013, .window_ms = 800, .channel = "!" CHANNEL};

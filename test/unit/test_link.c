@@ -66,7 +66,9 @@ TRIAL(stream_from_inside_the_last_reply)
 
 /* ---- a turn where the client may not act ---- */
 
-static hilock_status refuse(void *arg) { return (void)arg, HILOCK_WRONG_THREAD; }
+static unsigned refusals;
+
+static hilock_status refuse(void *arg) { return (void)arg, refusals++, HILOCK_WRONG_THREAD; }
 
 TRIAL(on_a_turn_that_is_refused_nothing_is_read)
 {
@@ -74,8 +76,10 @@ TRIAL(on_a_turn_that_is_refused_nothing_is_read)
     link_trial_turns(trial, 1);
     trial->host.begin_turn = refuse;
     link_trial_answer(trial, "+PONG\r\n");
+    refusals = 0;
     link_trial_turns(trial, 3);
     assert_string_equal(trial->told, "up");
+    assert_int_equal(refusals, 1); /* it looks away, until a timer calls */
     trial->host.begin_turn = NULL;
     tells(trial, "up +PONG");
     link_trial_ask(trial);

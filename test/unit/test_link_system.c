@@ -47,6 +47,24 @@ redisAsyncContext *redisAsyncConnect(const char *address, int port)
     return context = has_no_memory ? NULL : real(address, port);
 }
 
+static int buffers; /* that were made and not freed */
+
+sds sdsempty(void)
+{
+    sds (*real)(void);
+    find("sdsempty", &real);
+    buffers++;
+    return real();
+}
+
+void sdsfree(sds buffer)
+{
+    void (*real)(sds);
+    find("sdsfree", &real);
+    buffers -= buffer != NULL;
+    real(buffer);
+}
+
 /* ---- the socket ---- */
 
 static int option(int level, int name)
@@ -173,6 +191,14 @@ TRIAL(a_small_buffer_is_kept_and_one_that_a_single_burst_made_large_is_not)
     assert_int_equal(room_of(context->c.obuf), 0);
 }
 
+TRIAL(a_buffer_that_is_not_kept_is_freed)
+{
+    int before = buffers;
+    burst(trial, KEPT + 1);
+    assert_int_equal(room_of(context->c.obuf), 0);
+    assert_int_equal(buffers, before);
+}
+
 TRIAL(two_large_bursts_in_a_row_keep_their_buffer)
 {
     burst(trial, KEPT + 1);
@@ -203,6 +229,7 @@ TRIAL(a_buffer_that_a_single_answer_made_large_is_not_kept)
 {
     static char answer[10000];
     link_trial_ask(trial);
+    int before = buffers;
     memset(answer, 'a', sizeof answer);
     memcpy(answer, "+", 1);
     memcpy(answer + sizeof answer - 2, "\r\n", 2);
@@ -210,4 +237,5 @@ TRIAL(a_buffer_that_a_single_answer_made_large_is_not_kept)
     while (!trial->replies)
         link_trial_turns(trial, 1);
     assert_int_equal(room_of(context->c.reader->buf), 0);
+    assert_int_equal(buffers, before);
 }

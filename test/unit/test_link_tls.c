@@ -122,7 +122,43 @@ UNOPENED_TRIAL(closed_inside_a_reply_it_reads_no_more)
     assert_int_equal(tls.refs, 1);
 }
 
-/* ---- its words ---- */
+static ssize_t write_nothing(redisContext *context, struct ssl_st *ssl, struct hl_text *why)
+{
+    (void)context, (void)ssl;
+    hl_text_set(why, "its key was refused");
+    return -1;
+}
+
+/* And not with what the latest call to the system left. */
+UNOPENED_TRIAL(a_write_that_tls_refuses_is_its_end_with_the_reason)
+{
+    struct hl_tls_ops refusing = ops;
+    refusing.write = write_nothing;
+    begin(trial, HL_TLS_DONE);
+    link_trial_until(trial, "up");
+    tls.ops = &refusing;
+    link_trial_ask(trial);
+    tells(trial, "up down(its key was refused)");
+    end(trial);
+}
+
+/* ---- a build without it, and its words ---- */
+
+TEST(a_build_without_tls_says_what_it_needs)
+{
+    const struct hl_tls_options options = {.ca_file = NULL};
+    struct hl_link_factory factory = hl_link_hiredis();
+    struct hl_memory memory;
+    struct hl_text why = {""};
+    hl_memory_init(&memory, NULL);
+    hilock_status status = factory.secure(&factory, &memory, &options, &why);
+    if (status == HILOCK_OK) {
+        factory.insecure(&factory);
+        return;
+    }
+    assert_int_equal(status, HILOCK_UNSUPPORTED);
+    assert_non_null(strstr(why.bytes, "rediss:// needs hiredis 1.1 or later built with TLS; this is "));
+}
 
 TEST(a_file_that_is_refused_is_named_with_its_option_and_the_reason)
 {
@@ -131,6 +167,8 @@ TEST(a_file_that_is_refused_is_named_with_its_option_and_the_reason)
     assert_string_equal(text.bytes, "tls_ca_file \"/etc/ca.pem\" cannot be used: no certificate");
     hl_words_passphrase(&text, "tls_key_file", "/etc/key.pem");
     assert_non_null(strstr(text.bytes, "tls_key_file \"/etc/key.pem\" has a passphrase"));
+    hl_words_plain_port(&text, "wrong version number");
+    assert_string_equal(text.bytes, "the server does not speak TLS on this port (wrong version number)");
     hl_words_unreadable_file(&text, "tls_cert_file", "/etc/cert.pem", "Permission denied");
     assert_string_equal(text.bytes, "cannot read tls_cert_file \"/etc/cert.pem\": Permission denied");
 }
