@@ -355,6 +355,7 @@ WITH_CLIENT(an_extend_that_finds_a_name_lost_says_so_instead_of_on_lost)
     store_delete(&s->store, "b");
     extend(m, 60000);
     TELLS_IN(s, 5, "m:extend LOST");
+    HOLDS(s, strstr(m->detail, "our hold of \"b\"; all 3 names"));
     TELLS_IN(s, 60000, "");
     HOLDS(s, has_none(s, abc));
 }

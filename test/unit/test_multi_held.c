@@ -133,3 +133,38 @@ WITH_CLIENT(a_hold_keeps_nothing_of_its_wait)
     }
     SAME(s, blocks[0], blocks[1]);
 }
+
+WITH_CLIENT(several_names_without_memory_for_their_handle_leave_nothing_behind)
+{
+    unsigned refused = 0;
+    handle_free(multi_new(p, "m", abc, NULL)); /* its terms are kept for the next one */
+    for (uint64_t fail = 1; fail < 20; fail++) {
+        size_t before = s->memory.blocks;
+        s->memory.fail_at = s->memory.asked + fail;
+        s->memory.fails = 1;
+        struct handle *m = multi_new(p, "m", abc, NULL);
+        s->memory.fail_at = 0;
+        refused += !m->lock;
+        if (m->lock)
+            handle_free(m);
+        SAME(s, s->memory.blocks, before);
+    }
+    HOLDS(s, refused >= 5);
+}
+
+/* ---- a name that is lost while others are waited for ---- */
+
+/* It has "a" and "b" and waits for "c": "a" goes to another client of ours. It looks who has "c" every 20 ms, and no more once it waits for "a" alone. */
+WITH_CLIENT(who_lost_the_first_name_waits_for_that_and_looks_at_no_other)
+{
+    gathering(p, HILOCK_LOCK_OPTIONS(.lease_ms = 1000), "c", store_grant);
+    s->is_tampered = 1;
+    store_grant(&s->store, "a", "another", 600000);
+    for (int i = 0; i < 500 && is_ours(s, "b"); i++)
+        run_ms(s, 1);
+    HOLDS(s, !is_ours(s, "b"));
+    run_ms(s, 2);
+    size_t before = asked(s, "mutex_acquire");
+    run_ms(s, 60);
+    SAME(s, asked(s, "mutex_acquire"), before);
+}

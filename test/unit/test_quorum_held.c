@@ -23,6 +23,7 @@ A_PLAY(taken_at_a_majority_it_is_lost_and_never_healed)
     for (unsigned i = 0; i < 3; i++)
         store_delete(store_at(s, i), "stock");
     TELLS_IN(s, 1100, "a:LOST TAKEN");
+    HOLDS(s, strstr(a->detail, "our hold of \"stock\""));
     run_ms(s, 4000);
     SAME(s, kept(s, "stock"), 0);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
@@ -186,6 +187,40 @@ A_PLAY(a_master_that_comes_back_is_healed_soon)
         run_ms(s, 1);
     run_ms(s, 2600);
     SAME(s, kept(s, "stock"), 3);
+}
+
+/* Each vote that is got back has a new id, and there are only so many in the block of ids that this hold began with. */
+GIVEN(however_often_a_vote_is_got_back_no_other_hold_has_its_id, quorum(s, 3))
+{
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 1000));
+    held(p, "b", "other", NULL);
+    const char *others[3];
+    for (unsigned i = 0; i < 3; i++)
+        others[i] = formatted("%s", store_holder(store_at(s, i), "other"));
+    s->is_tampered = 1;
+    for (int round = 0; round < 270; round++) {
+        store_delete(store_at(s, 2), "stock");
+        for (int i = 0; i < 100 && !*store_holder(store_at(s, 2), "stock"); i++)
+            run_ms(s, 10);
+        for (unsigned i = 0; i < 3; i++)
+            HOLDS(s, strcmp(store_holder(store_at(s, 2), "stock"), others[i]) != 0);
+    }
+}
+
+GIVEN(unclear_releases_that_settle_leave_nothing_behind, quorum(s, 3))
+{
+    struct handle *a = handle_new(p, "a", "stock", NULL);
+    size_t blocks[3];
+    for (int i = 0; i < 3; i++) {
+        acquire(a, HILOCK_FOREVER);
+        run_ms(s, 5);
+        PLAN(s, .on = "mutex_release", .at = store_at(s, 0), .holds = 1);
+        PLAN(s, .on = "mutex_release", .at = store_at(s, 1), .holds = 1);
+        release(a);
+        TELLS_IN(s, 12000, "a:OK a:release UNKNOWN a:SETTLED");
+        blocks[i] = s->memory.blocks;
+    }
+    SAME(s, blocks[2], blocks[1]);
 }
 
 /* The third answer to each comes when the user has been answered. */

@@ -59,6 +59,44 @@ GIVEN(votes_that_are_made_whole_are_one_grant, quorum(s, 3))
     SAME(s, asked_all(s, "renew"), 3);
 }
 
+/* Its round trip is 300 ms, of which nothing was known. */
+HAVING(a_try_waits_longer_for_masters_that_have_become_slow, handle_new(quorum(s, 3), "a", "stock", NULL))
+{
+    s->net.there_us = s->net.back_us = 150000;
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(s, 3001, "a:OK");
+}
+
+/* Of five masters one has voted, one forgets its vote, one is another's, and two do not answer. The first one's vote keeps everybody waiting. */
+GIVEN(a_vote_that_is_lost_does_not_prolong_the_round, quorum(s, 5))
+{
+    take_at(s, 3, 1, "another:1");
+    for (unsigned i = 0; i < 5; i += 4)
+        PLAN(s, .on = "mutex_acquire", .at = store_at(s, i), .fate.back_us = 2000000);
+    asking(p, "a", "stock", NULL);
+    run_ms(s, 2);
+    SAME(s, kept(s, "stock"), 4);
+    restart_empty(s, 2);
+    run_ms(s, 500);
+    SAME(s, store_left_ms(store_at(s, 1), "stock"), -2);
+}
+
+/* None of them has told the user that the name is held: the first master voted each time, and each of the others is somebody else's. */
+HAVING(after_a_wait_that_lost_its_races_the_next_one_begins_at_one_master, handle_new(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE)))
+{
+    store_take_simple(store_at(s, 1), "stock", "one", 60000);
+    store_take_simple(store_at(s, 2), "stock", "another", 60000);
+    acquire(a, 300);
+    TELLS_IN(s, 301, "a:TIMED_OUT");
+    run_ms(s, 5);
+    size_t before = store_count(store_at(s, 1), "SET");
+    acquire(a, HILOCK_FOREVER);
+    run_us(s, 150);
+    SAME(s, store_count(store_at(s, 1), "SET"), before);
+    run_ms(s, 5);
+    HOLDS(s, store_count(store_at(s, 1), "SET") > before);
+}
+
 /* A place in its queue, and not a try at the next look: so the release there is heard at once. */
 GIVEN(an_arbiter_with_a_fault_is_left_for_the_next_one, quorum(s, 3))
 {
@@ -180,6 +218,17 @@ GIVEN(where_a_holder_is_all_that_is_in_the_way_it_is_TIMED_OUT, quorum(s, 3))
     run_ms(s, 5);
     acquiring(handle_new(p, "a", "stock", NULL), 500);
     TELLS_IN(s, 501, "a:WAITING a:TIMED_OUT");
+}
+
+/* The second master has voted and is away. */
+GIVEN(a_vote_that_is_had_counts_though_its_master_is_away, quorum(s, 3))
+{
+    take_at(s, 0, 1, "another:1");
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .error = "OOM command not allowed", .fate.back_us = 20000);
+    acquiring(handle_new(p, "a", "stock", NULL), HILOCK_TRY);
+    run_ms(s, 5);
+    crash(s, 1);
+    TELLS_IN(s, 50, "a:TIMED_OUT");
 }
 
 GIVEN(without_memory_to_ask_it_is_NO_MEMORY, quorum(s, 3))
