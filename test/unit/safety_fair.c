@@ -139,6 +139,7 @@ SAFETY(R11_HEARTBEAT_RESURRECTS, an_answer_behind_the_end_of_the_window_revives_
     world_thaw(&s->world, &q->loop.lane);
     TELLS_IN(s, 5, "b:LOST SUSPENDED");
     SAME(s, hilock_lock_remaining_ms(b->lock), 0);
+    HOLDS(s, strstr(b->detail, " 4") && strstr(b->detail, " ms after the deadline of")); /* it did not move */
     HOLDS(s, !is_ours(s, "stock"));
 }
 

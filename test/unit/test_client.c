@@ -458,6 +458,26 @@ HOLDING(a_thread_adopts_and_the_former_is_refused, NULL)
     SAME(s, hilock_client_adopt(NULL), HILOCK_INVALID);
 }
 
+/* The kernel may be too old to wipe a page in a child: then the process id tells. */
+WITH_CLIENT(a_forked_child_is_known_by_its_page_or_by_its_process_id)
+{
+    for (int i = 0; i < 2; i++) {
+        struct hl_cell *cell = hl_cell_new(&p->client->core.host.memory);
+        unsigned char not_wiped = PAGE_NOT_WIPED, *page = cell->page;
+        int status = -1;
+        if (i)
+            cell->page = &not_wiped;
+        pid_t child = fork();
+        if (child == 0)
+            _exit(hl_cell_is_forked(cell));
+        SAME(s, waitpid(child, &status, 0), child);
+        HOLDS(s, WIFEXITED(status) && WEXITSTATUS(status) == 1);
+        HOLDS(s, !hl_cell_is_forked(cell));
+        cell->page = page;
+        hl_cell_unref(cell);
+    }
+}
+
 static void *check_here(void *cell) { return (void *)(intptr_t)hl_cell_check_thread(cell); }
 
 /* Whether that one turns the loop or adopts the client. */

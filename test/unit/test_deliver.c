@@ -218,6 +218,16 @@ A_PLAY(news_cost_one_turn)
     SAME(s, turns, 1);
 }
 
+/* In one it is sent, and one follows its answer. */
+HOLDING(a_release_costs_two_turns_at_most, NULL)
+{
+    p->loop.turned = turned;
+    turns = 0;
+    release(a);
+    TELLS_IN(s, 5, "a:released");
+    HOLDS(s, turns <= 2);
+}
+
 /* After 2 ms of callbacks the loop has other work. */
 A_PLAY(a_turn_has_two_milliseconds_for_callbacks)
 {
@@ -226,6 +236,28 @@ A_PLAY(a_turn_has_two_milliseconds_for_callbacks)
         TELLS(s, "x:CANCELLED y:CANCELLED");
         SAME(s, turn_of_y - turn_of_x, takes_us - 2000);
     }
+}
+
+/* ---- a handle without callbacks ---- */
+
+static void note_status(const struct hilock_result *result, void *user) { *(hilock_status *)user = result->status; }
+
+static void ignore(const struct hilock_event *event, void *user) { (void)event, (void)user; }
+
+/* Renewals of it fail, and it is lost. */
+WITH_CLIENT(who_wants_to_hear_of_no_event_hears_of_none)
+{
+    hilock_lock *lock = NULL;
+    hilock_status status = HILOCK_INVALID;
+    SAME(s, hilock_lock_create(&lock, p->client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .on_lost = ignore)), HILOCK_OK);
+    SAME(s, hilock_acquire(lock, HILOCK_FOREVER, note_status, &status), HILOCK_OK);
+    run_ms(s, 2);
+    SAME(s, status, HILOCK_OK);
+    cut_off(s);
+    run_ms(s, 3000);
+    SAME(s, hilock_lock_state(lock), HILOCK_STATE_IDLE);
+    SAME(s, counts_of(p).lost_expired, 1);
+    hilock_lock_free(lock);
 }
 
 /* ---- silence ---- */

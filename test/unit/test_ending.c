@@ -39,6 +39,22 @@ GIVEN(an_unknown_release_is_settled_when_the_lease_is_over,
     HOLDS(s, !is_ours(s, "stock"));
 }
 
+/* The renewal under way was answered in time, and lengthens nothing. */
+GIVEN(an_unknown_release_behind_a_renewal_is_settled_when_the_lease_is_over,
+      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
+{
+    struct handle *a = held(p, "a", "stock", &short_lease);
+    PLAN(s, .on = "renew", .fate.back_us = 100000);
+    run_ms(s, 1010);
+    PLAN(s, .on = "mutex_release", .fate.is_lost = 1);
+    release(a);
+    uint64_t released_us = fixture_us(s);
+    run_ms(s, 200);
+    cut_off(s);
+    TELLS_IN(s, 9000, "a:release UNKNOWN a:SETTLED");
+    SAME(s, a->at_us, released_us + 3000000 + 37000 + 500000);
+}
+
 /* It never arrived; it was executed and its answer is lost (the repetition finds nothing: ours, when the first was
  * sent in time); it was refused; it got a nonsense answer. */
 A_PLAY(what_is_not_known_to_be_released_is_released_again)
@@ -246,6 +262,19 @@ WITH_CLIENT(a_release_is_repeated_where_a_restart_undid_it)
         run_ms(s, 3000);
     }
     SAME(s, asked(s, "simple_release"), 1);
+}
+
+/* Nothing is found. Until the deadline that is a loss; from then on the lease has run out, after the release. */
+A_PLAY(a_release_that_finds_nothing_after_the_deadline_is_no_loss)
+{
+    s->is_tampered = 1;
+    for (uint64_t after_us = 0; after_us < 2; after_us++) {
+        struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+        store_delete(&s->store, "stock");
+        run_to(s, sent_at_us(s, "mutex_acquire", -1) + 3000000 - 37000 - s->net.there_us - s->net.back_us - 1 + after_us);
+        release(a);
+        TELLS_IN(s, 2, after_us ? "a:released" : "a:release LOST");
+    }
 }
 
 /* Whether it is answered or not: what it took is given back when nothing of it can be at the store. */

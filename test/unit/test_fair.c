@@ -64,6 +64,19 @@ WITH_CLIENT(a_push_finds_its_own_waiter)
     HOLDS(s, hilock_lock_state(d->lock) == HILOCK_STATE_WAITING);
 }
 
+/* A heartbeat was faster than the push. */
+WITH_CLIENT(a_push_of_what_is_held_already_is_no_news)
+{
+    struct handle *a = holds(p, "a");
+    held(fixture_connect(s, NULL), "h", "other", NULL);
+    asking(p, "c", "other", NULL); /* so it listens */
+    run_ms(s, 5);
+    SAME(s, push_grant(p, "stock", 1, 1, 1, hilock_lock_token(a->lock)), 1);
+    TELLS_IN(s, 100, "c:WAITING");
+    SAME(s, asked(s, "mutex_release"), 0);
+    HOLDS(s, is_held(a) && is_ours(s, "stock"));
+}
+
 /* ---- who waits ---- */
 
 WITH_CLIENT(the_place_is_told)
@@ -102,6 +115,16 @@ A_PLAY(a_try_takes_no_place_and_jumps_nobody)
     acquire(t, HILOCK_TRY);
     TELLS_IN(s, 1, "b:OK t:TIMED_OUT");
     handle_free(a);
+}
+
+/* The name is free, and the store leaves it to programs of another kind for 3 ms. */
+WITH_CLIENT(a_try_of_a_free_name_that_is_left_to_others_is_told_so)
+{
+    struct handle *t = handle_new(p, "t", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .fate.refusal = say_array(6, say_integer(1), say_string(""), say_integer(3), say_integer(0), say_integer(0), say_integer(1)));
+    acquire(t, HILOCK_TRY);
+    TELLS_IN(s, 1, "t:TIMED_OUT");
+    TEXT(s, t->detail, "\"stock\" is reserved for waiters that were queued earlier");
 }
 
 A_PLAY(a_peek_says_how_many_wait_and_how_many_of_them_are_ready)
@@ -311,6 +334,23 @@ A_PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it)
     SAME(s, asked(s, "mutex_acquire"), 4);
     TELLS(s, "b:WAITING b:OK b:extended");
     SAME(s, asked(s, "renew"), 1);
+}
+
+/* That answer makes the window a lease, before the first renewal is due. */
+A_PLAY(the_answer_to_a_heartbeat_beside_a_push_is_a_renewal)
+{
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
+    PLAN(s, .on = "mutex_acquire", .fate.there_us = 50000);
+    for (unsigned requests = s->net.requests; s->net.requests == requests;)
+        run_us(s, 100);
+    uint64_t sent_us = fixture_us(s);
+    release_quietly(a);
+    run_ms(s, 60);
+    HOLDS(s, is_held(b) && hilock_lock_remaining_ms(b->lock) > 29000);
+    SAME(s, asked(s, "renew"), 0);
+    fixture_hush(s);
+    run_to(s, sent_us + 9900000);
+    SAME(s, asked(s, "renew"), 0);
 }
 
 /* The release goes behind the answer to the heartbeat, but the time of the call runs from the call on. */

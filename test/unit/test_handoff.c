@@ -144,6 +144,19 @@ A_PLAY(a_release_that_ended_nothing_has_asked_for_nobody)
     }
 }
 
+/* Its answer is lost with the link. It is sent again, and asks for nobody then: what the first one asked for may still run over the old link. */
+GIVEN(a_release_that_is_sent_again_asks_for_nobody, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000)))
+{
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
+    PLAN(s, .on = "mutex_release", .fate.resets_before = 1);
+    release(a);
+    TELLS_IN(s, 500, "b:WAITING a:released b:OK");
+    SAME(s, asked(s, "mutex_acquire"), 2);
+    release(b);
+    TELLS_IN(s, 3000, "b:released");
+    SAME(s, asked(s, "mutex_release"), 3); /* of b once more, when the first one can run no more */
+}
+
 /* The lease runs out before the release can be sent. */
 GIVEN(the_next_in_line_of_a_release_that_never_left_asks_alone,
       fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)))

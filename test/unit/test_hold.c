@@ -111,6 +111,19 @@ HAVING(a_loss_is_told_before_what_is_told_at_the_deadline,
     TELLS_IN(s, 1, "x:CANCELLED a:LOST EXPIRED y:CANCELLED");
 }
 
+/* Also when another hold has ended before. */
+WITH_CLIENT(the_next_loss_is_told_in_its_time_too)
+{
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+    held(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 6000, .renew = HILOCK_RENEW_NEVER));
+    TELLS_IN(s, 3500, "a:LOST EXPIRED");
+    jumps_to_us = sent_at_us(s, "mutex_acquire", 1) + 6000000 - 67000;
+    run_to(s, jumps_to_us - 1000);
+    cancelled_one_after_the_other(p);
+    run_ms(s, 1);
+    TELLS_IN(s, 1, "x:CANCELLED b:LOST EXPIRED y:CANCELLED");
+}
+
 /* Its extends tell it, and so they come as early as the loss itself would. */
 HOLDING(extends_that_tell_of_a_loss_come_before_other_news, &picky)
 {

@@ -335,6 +335,44 @@ A_PLAY(places_that_an_acquire_removes_are_counted_too)
     SAME(s, counts_of(p).places_unheard + counts_of(p).places_overdue, 2);
 }
 
+static const struct hilock_lock_options reads = {.size = sizeof reads, .holders_max = HILOCK_ANY_NUMBER};
+
+A_PLAY(places_that_a_downgrade_removes_are_counted_too)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *w = held(p, "w", "stock", NULL), *x = asking(fixture_connect(s, NULL), "x", "stock", &reads);
+    asking(fixture_connect(s, NULL), "y", "stock", &reads);
+    run_ms(s, 5);
+    client_abandon(x->client);
+    run_ms(s, 5);
+    downgrade(w);
+    run_ms(s, 5);
+    SAME(s, counts_of(p).places_unheard, 1);
+    fixture_hush(s);
+}
+
+/* The heartbeat that finds the dead one is answered behind a push, and the hold which that push gave has ended by then. */
+A_PLAY(places_that_a_late_answer_tells_of_are_counted_too)
+{
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *h = held(fixture_connect(s, NULL), "h", "stock", NULL), *x = asking(fixture_connect(s, NULL), "x", "stock", NULL), *b;
+    run_ms(s, 5);
+    b = asking(q, "b", "stock", NULL);
+    run_ms(s, 5);
+    client_abandon(x->client);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 100000);
+    for (size_t before = asked(s, "mutex_acquire"); asked(s, "mutex_acquire") == before;)
+        run_ms(s, 1);
+    release_quietly(h);
+    run_ms(s, 2);
+    HOLDS(s, is_held(b));
+    SAME(s, counts_of(q).places_overdue, 0);
+    release_quietly(b);
+    run_ms(s, 200);
+    SAME(s, counts_of(q).places_overdue, 1);
+    fixture_hush(s);
+}
+
 A_PLAY(places_that_stand_still_for_long_are_counted_as_overdue)
 {
     struct hilock_stats stats = beside_two_that_do_not_answer(s, 0, 12000);

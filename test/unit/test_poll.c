@@ -114,6 +114,19 @@ WITH_CLIENT(a_SIMPLE_lock_is_released_behind_a_renewal_under_way)
     SAME(s, store_left_ms(&s->store, "stock"), -2);
 }
 
+/* Or it says that nothing is there: then nothing is left to be released. */
+WITH_CLIENT(a_SIMPLE_lock_that_a_renewal_under_way_does_not_find_is_LOST)
+{
+    struct handle *a = held(p, "a", "stock", SIMPLE(.lease_ms = 3000));
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    PLAN(s, .on = "simple_renew", .fate.back_us = 100000);
+    run_ms(s, 1010);
+    release(a);
+    TELLS_IN(s, 110, "a:release LOST");
+    SAME(s, asked(s, "simple_release"), 0);
+}
+
 WITH_CLIENT(siblings_of_two_kinds_stand_in_one_line)
 {
     struct handle *a = held(p, "a", "stock", NULL), *b, *c = simple(p, "c");

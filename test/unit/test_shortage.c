@@ -91,6 +91,27 @@ WITH_CLIENT(a_multi_that_gives_back_without_memory_waits_for_the_answer)
     TELLS_IN(s, 1000, "m:OK");
 }
 
+/* Whichever allocation of an acquire fails, also one for the alarms of many holds: it is refused, or granted a moment later. */
+A_PLAY(an_acquire_that_finds_no_memory_leaves_nothing_behind)
+{
+    enum { HOLDS = 16, ALLOCATIONS = 8 };
+    s->is_untold = 1;
+    for (int failing = 1; failing <= ALLOCATIONS; failing++) {
+        struct client *p = fixture_connect(s, NULL);
+        for (int i = 0; i < HOLDS; i++)
+            asking(p, "h", formatted("%d %d", failing, i), NULL);
+        run_ms(s, 1);
+        struct handle *a = handle_new(p, "a", formatted("stock %d", failing), NULL);
+        s->memory.fail_at = s->memory.asked + (uint64_t)failing;
+        s->memory.fails = 1;
+        hilock_status status = acquire(a, HILOCK_FOREVER);
+        s->memory.fail_at = 0;
+        HOLDS(s, status == HILOCK_OK || status == HILOCK_NO_MEMORY);
+        run_ms(s, 100);
+        SAME(s, is_held(a), status == HILOCK_OK);
+    }
+}
+
 WITH_CLIENT(a_link_that_found_no_memory_is_tried_again_soon)
 {
     cut_off(s);

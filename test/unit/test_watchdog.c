@@ -284,6 +284,16 @@ A_PLAY(a_loss_that_is_noticed_late_by_a_second_is_EXPIRED)
     }
 }
 
+/* The last renewal had been tried in time, and only the end came a little late. */
+HOLDING(a_loss_that_is_noticed_half_a_second_late_is_EXPIRED, &short_lease)
+{
+    uint64_t deadline_us = sent_at_us(s, "mutex_acquire", 0) + LEASE_US - DRIFT_US;
+    cut_off(s);
+    run_to(s, deadline_us - 1000);
+    world_jump_us(&s->world, 600000);
+    TELLS_IN(s, 1, "a:RENEWAL_FAILED a:LOST EXPIRED");
+}
+
 /* Extends that wait for the next renewal give the present one no more time. */
 HOLDING(extends_do_not_postpone_the_failure_of_a_renewal, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
 {
