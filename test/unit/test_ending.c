@@ -148,6 +148,15 @@ HAVING(asked_again_with_the_same_id_a_grant_is_adopted, asking(the_client(s), "a
     BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 1) + 30000000 - 307000);
 }
 
+/* That the first request may still run is no reason for an extend to wait. */
+HAVING(a_grant_that_was_adopted_can_be_extended_at_once, asking(the_client(s), "a", "stock", NULL))
+{
+    PLAN(s, .on = "mutex_acquire", .fate.resets_after = 1);
+    TELLS_IN(s, 200, "a:OK");
+    extend(a, 60000);
+    TELLS_IN(s, 2, "a:extended");
+}
+
 /* The refusal that taught the server's time took long to get there: by so much the next request may run later. */
 GIVEN(a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more,
       fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
@@ -275,6 +284,23 @@ A_PLAY(a_release_that_finds_nothing_after_the_deadline_is_no_loss)
         release(a);
         TELLS_IN(s, 2, after_us ? "a:released" : "a:release LOST");
     }
+}
+
+/* What may come back with a server is a place in the queue, too, which lasts for longer than a lease. */
+WITH_CLIENT(a_release_that_a_restart_undid_is_repeated_for_as_long_as_a_place_may_stand)
+{
+    struct handle *a = held(p, "a", "stock", &short_lease);
+    release(a);
+    run_ms(s, 1500);
+    store_restart(&s->store, 1);
+    struct plan *refused = PLAN(s, .on = "mutex_release", .error = "READONLY You can't", .times = PLAN_ALWAYS);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 9000);
+    HOLDS(s, refused->met > 8);
+    plan_end(refused);
+    run_ms(s, 1000);
+    SAME(s, asked(s, "mutex_release"), 2);
+    fixture_hush(s);
 }
 
 /* Whether it is answered or not: what it took is given back when nothing of it can be at the store. */

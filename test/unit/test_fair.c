@@ -375,6 +375,28 @@ A_PLAY(a_release_beside_a_heartbeat_is_answered_in_its_own_time)
     SAME(s, counts_of(q).undone, 0); /* it was granted in time, and released by its user */
 }
 
+/* It may have run just before its answer left, so what it asked for may last from then on. */
+A_PLAY(an_unknown_release_behind_a_heartbeat_is_settled_when_that_is_over)
+{
+    struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = asking(q, "b", "stock", FAIR(.lease_ms = 20000));
+    run_ms(s, 5);
+    PLAN(s, .on = "mutex_acquire", .fate.there_us = 50000, .fate.back_us = 150000);
+    for (unsigned requests = s->net.requests; s->net.requests == requests;)
+        run_us(s, 100);
+    release_quietly(a);
+    TELLS_IN(s, 5, "b:WAITING b:OK");
+    size_t before = asked(s, "mutex_acquire");
+    PLAN(s, .on = "mutex_release", .fate.is_lost = 1);
+    release(b);
+    run_ms(s, 300);
+    SAME(s, asked(s, "mutex_acquire"), before + 1);
+    uint64_t answered_us = asked_at_us(s, "mutex_acquire", -1) + 150000 + s->net.back_us;
+    cut_off(s);
+    TELLS_IN(s, 30000, "b:release UNKNOWN b:SETTLED");
+    SAME(s, b->at_us, answered_us + 20000000 + MARGIN_US(20000000) + 500000);
+}
+
 /* The heartbeat stands behind another request when the push comes, and is not sent. */
 A_PLAY(a_push_makes_a_heartbeat_needless_that_was_not_sent)
 {

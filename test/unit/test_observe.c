@@ -351,8 +351,9 @@ A_PLAY(places_that_a_downgrade_removes_are_counted_too)
     fixture_hush(s);
 }
 
-/* The heartbeat that finds the dead one is answered behind a push, and the hold which that push gave has ended by then. */
-A_PLAY(places_that_a_late_answer_tells_of_are_counted_too)
+/* The heartbeat that finds the dead one is answered when its wait was cancelled; or behind a push, and the hold which that push gave has
+ * ended by then. */
+static void late_answer(struct fixture *s, int is_pushed)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *h = held(fixture_connect(s, NULL), "h", "stock", NULL), *x = asking(fixture_connect(s, NULL), "x", "stock", NULL), *b;
@@ -363,15 +364,19 @@ A_PLAY(places_that_a_late_answer_tells_of_are_counted_too)
     PLAN(s, .on = "mutex_acquire", .fate.back_us = 100000);
     for (size_t before = asked(s, "mutex_acquire"); asked(s, "mutex_acquire") == before;)
         run_ms(s, 1);
-    release_quietly(h);
+    if (is_pushed)
+        release_quietly(h);
     run_ms(s, 2);
-    HOLDS(s, is_held(b));
+    SAME(s, is_held(b), is_pushed);
     SAME(s, counts_of(q).places_overdue, 0);
-    release_quietly(b);
+    handle_drop(b);
     run_ms(s, 200);
     SAME(s, counts_of(q).places_overdue, 1);
     fixture_hush(s);
 }
+
+A_PLAY(places_that_a_late_answer_tells_of_are_counted_too) { late_answer(s, 0); }
+A_PLAY(places_that_an_answer_behind_a_push_tells_of_are_counted_too) { late_answer(s, 1); }
 
 A_PLAY(places_that_stand_still_for_long_are_counted_as_overdue)
 {

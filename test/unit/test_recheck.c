@@ -88,6 +88,51 @@ A_PLAY(a_look_names_only_the_grant_that_it_looks_after)
     HOLDS(s, strstr(last, c->client->uuid) && !strstr(last, b->client->uuid));
 }
 
+/* How often that client asked after the grant of this handle. */
+static int looks_after(const struct client *p, const struct handle *handle)
+{
+    struct fixture *s = p->fixture;
+    int looks = 0;
+    for (int i = 0; i < (int)asked(s, "mutex_release"); i++) {
+        const char *by = strstr(store_line(&s->store, "mutex_release", i)->text, p->uuid);
+        looks += by && strstr(by, handle->client->uuid);
+    }
+    return looks;
+}
+
+/* A reader of p shares the name: at its end b gets it, and a moment later, when p has read and ended again, c. The end of b's window comes while
+ * the answer about c is under way, and that of c's window while the look after b is unanswered: one more look follows then. If by that time p has
+ * the name for itself, it does not. */
+static void a_window_ends_during_a_look(struct fixture *s, int has_it_itself)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.holders_max = HILOCK_ANY_NUMBER)), *b = waits(s, "b"), *c;
+    release_quietly(a);
+    uint64_t released_us = fixture_us(s);
+    run_ms(s, 2);
+    release_quietly(b);
+    run_ms(s, 2);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 2);
+    c = waits(s, "c");
+    if (has_it_itself)
+        asking(p, "d", "stock", FAIR);
+    run_to(s, released_us + 320000);
+    PLAN(s, .on = "mutex_release", .fate.back_us = 650000);
+    PLAN(s, .on = "share_release", .fate.back_us = 100000);
+    release_quietly(a);
+    run_ms(s, 150);
+    SAME(s, asked(s, "mutex_release"), 2); /* of b, and the look after it */
+    if (has_it_itself)
+        release_quietly(c);
+    run_ms(s, 2000);
+    SAME(s, looks_after(p, c), !has_it_itself);
+    fixture_hush(s);
+}
+
+A_PLAY(a_window_that_ends_during_a_look_is_looked_after_behind_it) { a_window_ends_during_a_look(s, 0); }
+A_PLAY(who_has_the_name_itself_looks_no_more) { a_window_ends_during_a_look(s, 1); }
+
 /* The downgrade let a reader in that stands still, and its client ended the hold before the answer to that. */
 A_PLAY(who_is_let_in_by_a_downgrade_is_looked_after_though_its_hold_has_ended)
 {

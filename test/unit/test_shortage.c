@@ -91,6 +91,25 @@ WITH_CLIENT(a_multi_that_gives_back_without_memory_waits_for_the_answer)
     TELLS_IN(s, 1000, "m:OK");
 }
 
+/* One that fails is for the alarms of many calls. */
+HOLDING(an_extend_that_finds_no_memory_leaves_nothing_behind, NULL)
+{
+    enum { CALLS = 16, ALLOCATIONS = 3 };
+    unsigned refused = 0;
+    s->is_untold = 1;
+    for (int i = 0; i < CALLS; i++)
+        extend(a, 0);
+    for (int failing = 1; failing <= ALLOCATIONS; failing++) {
+        s->memory.fail_at = s->memory.asked + (uint64_t)failing;
+        s->memory.fails = 1;
+        refused += extend(a, 0) == HILOCK_NO_MEMORY;
+        s->memory.fail_at = 0;
+    }
+    SAME(s, refused, 2); /* the call itself, and its alarm */
+    run_ms(s, 5);
+    SAME(s, a->calls, 1 + CALLS + ALLOCATIONS - 2);
+}
+
 /* Whichever allocation of an acquire fails, also one for the alarms of many holds: it is refused, or granted a moment later. */
 A_PLAY(an_acquire_that_finds_no_memory_leaves_nothing_behind)
 {

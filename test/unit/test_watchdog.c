@@ -284,6 +284,16 @@ A_PLAY(a_loss_that_is_noticed_late_by_a_second_is_EXPIRED)
     }
 }
 
+/* Three seconds each, and a pause of a second at most: half of the time that is left would be longer. */
+HOLDING(two_renewals_that_cannot_be_sent_have_failed_after_seven_seconds, HILOCK_LOCK_OPTIONS(.lease_ms = 30000))
+{
+    run_ms(s, 9000);
+    cut_off(s);
+    TELLS_IN(s, 1000 + 7100, "a:RENEWAL_FAILED");
+    s->place->mood = NET_LISTENS;
+    unheard_ms(s, 5000);
+}
+
 /* The last renewal had been tried in time, and only the end came a little late. */
 HOLDING(a_loss_that_is_noticed_half_a_second_late_is_EXPIRED, &short_lease)
 {
