@@ -189,6 +189,21 @@ A_PLAY(a_channel_goes_with_its_slot_though_nobody_waits)
     release_quietly(three.a);
 }
 
+/* Its channel there is on its way, and the one that it had is silent from now on. */
+A_PLAY(the_head_of_a_line_asks_where_the_slot_has_gone)
+{
+    const char *name = cluster_name(1, 0);
+    struct client *p = cluster_begin(s);
+    store_grant(store_at(s, 1), name, "x:9", 600000);
+    asking(p, "a", name, NULL);
+    run_ms(s, 100);
+    PLAN(s, .on = "SSUBSCRIBE", .at = store_at(s, 2), .holds = 1, .times = PLAN_ALWAYS);
+    cluster_move(s, name, 1, 2);
+    run_ms(s, 500);
+    HOLDS(s, asked_at(s, 2, "mutex_acquire") >= 1);
+    fixture_hush(s);
+}
+
 /* Behind another program, whose release is told at the server of the slot. */
 A_PLAY(who_waits_hears_of_releases_where_the_slot_has_gone)
 {

@@ -108,6 +108,40 @@ WITH_CLIENT(beside_another_program_each_handle_frees_the_name)
 
 /* ---- a release that takes the next along ---- */
 
+/* A second after such a program was seen last, to the microsecond, handles hand on again. */
+WITH_CLIENT(a_second_behind_another_program_it_is_handed_on_again)
+{
+    for (int late_us = 0; late_us <= 1; late_us++) {
+        store_take(&s->store, "stock", "another", 600000);
+        struct handle *a = asking(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
+        unheard_ms(s, 2000);
+        store_free_name(&s->store, "stock");
+        TELLS_IN(s, 2, "a:OK");
+        size_t before = asked(s, "mutex_release");
+        run_to(s, a->at_us + 1000000 - 1 + (uint64_t)late_us);
+        release_quietly(a);
+        TELLS_IN(s, 20, "b:OK");
+        SAME(s, asked(s, "mutex_release") - before, !late_us);
+        handle_free(a);
+        handle_free(b);
+        run_ms(s, 5);
+    }
+}
+
+/* The latest answer that showed it came two seconds before it freed the name. */
+WITH_CLIENT(right_behind_another_program_the_name_is_freed)
+{
+    store_take(&s->store, "stock", "another", 600000);
+    struct handle *a = asking(p, "a", "stock", NULL);
+    asking(p, "b", "stock", NULL);
+    unheard_ms(s, 2000);
+    store_free_name(&s->store, "stock");
+    TELLS_IN(s, 2, "a:OK");
+    release_quietly(a);
+    TELLS_IN(s, 20, "b:OK");
+    SAME(s, asked(s, "mutex_release"), 1);
+}
+
 GIVEN(who_gives_up_on_the_way_leaves_nothing,
       fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000)))
 {
@@ -201,6 +235,23 @@ A_PLAY(what_was_extended_is_not_handed_on)
     release_quietly(a);
     run_ms(s, 1);
     SAME(s, asked(s, "mutex_release"), 1);
+}
+
+/* As soon as the store has it for no longer than a lease of the next one, which would begin now: with 1 % for the clocks. */
+HOLDING(what_was_extended_is_handed_on_when_that_is_no_more_than_a_lease, NULL)
+{
+    for (int late_us = 0; late_us <= 1; late_us++) {
+        struct handle *b = asking(p, "b", "stock", NULL);
+        uint64_t asked_us = fixture_us(s);
+        extend(a, 30500);
+        unheard_ms(s, 10);
+        size_t before = asked(s, "mutex_release");
+        run_to(s, asked_us + 500000 + 5000 - 1 + (uint64_t)late_us);
+        release_quietly(a);
+        TELLS_IN(s, 5, "b:OK");
+        SAME(s, asked(s, "mutex_release") - before, !late_us);
+        a = b;
+    }
 }
 
 /* Its first request may still be on its way: by a hand-off that would be forgotten. */

@@ -288,6 +288,21 @@ WITH_CLIENT(a_wait_that_was_cancelled_is_CANCELLED_whatever_comes_before_that_is
     }
 }
 
+/* It stood still, so its other places for the name may have been taken out as well. */
+WITH_CLIENT(a_push_that_lapsed_makes_every_place_of_the_name_ask)
+{
+    store_grant(&s->store, "stock", "x:9", 600000);
+    stands(p, "a");
+    stands(p, "b");
+    unheard_ms(s, 1000);
+    size_t before = asked(s, "mutex_acquire");
+    uint64_t then_us = store_us(&s->store) - 900000;
+    store_publish(&s->store, formatted("hilock:grant:%s", p->uuid),
+                  formatted("G1 %s:1 2 %u 100 17 %u %06u: stock", p->uuid, (unsigned)then_us, (unsigned)(then_us / 1000000), (unsigned)(then_us % 1000000)));
+    TELLS_IN(s, 5, "a:PASSED_OVER");
+    SAME(s, asked(s, "mutex_acquire"), before + 2);
+}
+
 /* ---- for nobody ---- */
 
 /* Its own release is on the way: that ends the grant as well, and one more would only cost a command. */

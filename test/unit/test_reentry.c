@@ -2,6 +2,7 @@
 /* A reentrant handle that holds counts up with no command, needs as many releases, and is never told OK when the hold has ended. */
 #include "hold/hold.h"
 #include "play.h"
+#include "stage.h"
 
 static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 3000, .reentrant = 1};
 
@@ -303,4 +304,21 @@ HOLDING(released_behind_the_deadline_it_is_released_at_the_store, HILOCK_LOCK_OP
     TELLS_IN(s, 5, "a:released");
     HOLDS(s, !is_ours(s, "stock"));
     SAME(s, counts_of(p).released, 1);
+}
+
+static void has_no_count(struct handle *handle) { SAME(handle->fixture, handle->result.hold_count, 0); }
+
+/* The last release was called before the first one was told. */
+A_PLAY(a_release_that_is_told_behind_the_last_one_tells_no_count)
+{
+    for (int is_quorum = 0; is_quorum < 2; is_quorum++) {
+        struct client *p = is_quorum ? quorum(s, 3) : fixture_connect(s, NULL);
+        struct handle *a = held(p, "a", formatted("stock:%d", is_quorum), &again);
+        acquire(a, HILOCK_TRY);
+        TELLS_IN(s, 1, "a:OK");
+        when(a, "released", has_no_count);
+        release(a);
+        release(a);
+        TELLS_IN(s, 5, "a:released a:released");
+    }
 }

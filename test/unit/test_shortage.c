@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "play.h"
+#include "stage.h"
 
 static void run_out(struct fixture *s) { s->memory.is_out = s->memory.spares_links = 1; }
 
@@ -161,4 +162,25 @@ WITH_CLIENT(a_FAIR_wait_without_memory_asks_when_there_is_some)
     }
     HOLDS(s, accepted >= 4);
     fixture_hush(s);
+}
+
+/* Its turn came when there was no memory. The multi is older, and comes to that name a moment later. */
+WITH_CLIENT(whose_turn_has_come_is_not_passed_for_want_of_memory)
+{
+    for (uint64_t fail = 3; fail <= 4; fail++) { /* behind the acquire and its line */
+        struct handle *m = gathering(p, NULL, "b", store_grant), *x = handle_new(p, "x", "c", NULL);
+        unheard_ms(s, 50);
+        s->memory.fail_at = s->memory.asked + fail;
+        s->memory.fails = 1;
+        SAME(s, acquire(x, HILOCK_FOREVER), HILOCK_OK);
+        s->memory.fail_at = 0;
+        store_delete(&s->store, "b");
+        TELLS_IN(s, 60, "x:OK");
+        release_quietly(x);
+        TELLS_IN(s, 5, "m:OK");
+        handle_free(m);
+        handle_free(x);
+        store_clear(&s->store);
+        run_ms(s, 5);
+    }
 }
