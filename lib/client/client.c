@@ -145,7 +145,7 @@ static void on_node_down(void *client, struct hl_node *node)
 {
     struct hl_core *core = &((struct hilock_client *)client)->core;
     hl_groups_node(core, 0);
-    if (node && node->denial.is_on)
+    if (node->denial.is_on)
         hl_lines_retry(core, node);
 }
 
