@@ -285,6 +285,20 @@ GIVEN(a_server_that_is_no_cluster_is_reported_once,
     HOLDS(s, asked(s, "CLUSTER NODES") > 20 && asked(s, "CLUSTER NODES") < 100);
 }
 
+/* Whichever is tried first. */
+A_PLAY(a_host_of_the_url_that_is_away_leads_to_the_others)
+{
+    cluster_set(s);
+    for (unsigned i = 0; i < 8; i++) {
+        s->net.places[i % 2].mood = NET_REFUSES;
+        struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
+        run_ms(s, 1000);
+        HOLDS(s, hilock_client_is_connected(p->client));
+        client_abandon(p);
+        s->net.places[i % 2].mood = NET_LISTENS;
+    }
+}
+
 /* Any number of attempts would meet the same. */
 A_PLAY(where_no_host_of_the_url_is_a_server_every_wait_ends)
 {
@@ -395,22 +409,41 @@ A_PLAY(a_topology_without_end_is_bounded_and_outlived)
     TELLS_IN(s, 60000, "a:OK");
 }
 
-/* Those that there was room for serve what they are said to serve. */
-A_PLAY(of_a_topology_without_end_the_first_servers_count)
+static const char *name_in(unsigned slot)
 {
-    char name[16];
+    const char *name;
     unsigned i = 0;
     do
-        snprintf(name, sizeof name, "n%u", i++);
-    while (cluster_slot(name) != 0);
+        name = formatted("n%u", i++);
+    while (cluster_slot(name) != slot);
+    return name;
+}
+
+/* Those that there was room for serve what they are said to serve, and go on when more are named. */
+A_PLAY(of_a_topology_without_end_the_first_servers_count)
+{
+    static const char *const hosts[] = {"10.0.0.1:6379", "10.0.1.1:6379"};
+    struct net_place *places[2];
     cluster_set(s);
-    struct net_place *first = net_listen(&s->net, "10.0.0.1:6379", store_at(s, 2));
-    sim_store_give_slot(store_at(s, 2)->core, 0, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        places[i] = net_listen(&s->net, hosts[i], store_at(s, 2));
+        sim_store_give_slot(store_at(s, 2)->core, i, 2);
+    }
     PLAN(s, .on = "CLUSTER SLOTS", .fate.refusal = many(3000));
+    PLAN(s, .on = "CLUSTER SLOTS", .times = PLAN_ALWAYS,
+         .fate.refusal = say_array(1, say_array(3, say_integer(16000), say_integer(16000), say_array(2, say_string("10.9.9.9"), say_integer(6379)))));
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1"));
-    asking(p, "a", name, NULL);
+    struct handle *a = handle_new(p, "a", name_in(0), NULL);
+    PLAN(s, .on = "mutex_acquire", .after = 1, .error = "CLUSTERDOWN The cluster is down"); /* so the slots are asked for */
+    acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 20, "a:OK");
-    SAME(s, first->tried, 2); /* for subscriptions, too */
+    SAME(s, places[0]->tried, 2); /* for subscriptions, too */
+    release(a);
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 1000, "a:released a:OK");
+    asking(p, "b", name_in(1), NULL);
+    TELLS_IN(s, 20, "b:OK");
+    SAME(s, places[1]->tried, 2);
 }
 
 static void date_alike(struct sim_map *map)

@@ -19,6 +19,9 @@ WITH_SENTINELS(the_master_is_asked_for_and_its_role)
     SAME(s, client_lines(p, "returned no"), 0);
     SAME(s, store_count(replica_of(s), NULL), 0);
     SAME(s, store_listeners(sentinel_at(s, 0), "+switch-master"), 1);
+    size_t questions = asked_all(s, "SENTINEL");
+    run_ms(s, 5000);
+    SAME(s, asked_all(s, "SENTINEL"), questions);
     held(p, "a", "stock", NULL);
     HOLDS(s, is_ours(s, "stock"));
 }
@@ -234,6 +237,33 @@ WITH_SENTINELS(sentinels_that_were_set_up_anew_are_believed)
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 15000, "a:OK");
     HOLDS(s, is_at(replica_of(s), a));
+}
+
+/* They name the same master as before, so their epochs are taken up alone: the next failover is newer. */
+WITH_SENTINELS(a_failover_among_sentinels_that_were_set_up_anew_is_followed)
+{
+    for (unsigned i = 0; i < SENTINELS; i++)
+        store_knows(sentinel_at(s, i), "127.0.0.1", 6379, 50);
+    struct client *p = sentinels_connect(s);
+    for (unsigned i = 0; i < SENTINELS; i++)
+        store_knows(sentinel_at(s, i), "127.0.0.1", 6379, 1);
+    run_ms(s, 40000);
+    p->tells = 1;
+    sentinels_fail_over(s, 1, 1, 0);
+    TELLS_IN(s, 100, "failover down up");
+}
+
+WITH_SENTINELS(without_a_sentinel_the_master_that_is_known_is_as_good)
+{
+    struct handle *a = held(sentinels_connect(s), "a", "stock", NULL);
+    a->client->tells = 1;
+    for (unsigned i = 0; i < SENTINELS; i++) {
+        s->net.places[FIRST_SENTINEL + i].mood = NET_REFUSES;
+        net_reset_at(&s->net, sentinel_at(s, i), NET_ALL);
+    }
+    release(a);
+    TELLS_IN(s, 20000, "a:released");
+    HOLDS(s, hilock_client_is_connected(a->client->client));
 }
 
 /* One of three is no majority, though it is the only one that answers: it may just have been away. */

@@ -236,6 +236,14 @@ A_PLAY(a_dead_idle_stream_is_found_by_its_beat)
     TEXT(s, store_line(&s->store, "UNSUBSCRIBE", 0)->text, "UNSUBSCRIBE hilock:probe");
 }
 
+A_PLAY(a_stream_without_a_channel_has_its_beat_too)
+{
+    handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000)), "x", "x", NULL); /* begins its link */
+    run_ms(s, 5000);
+    SAME(s, asked(s, "SUBSCRIBE"), 0);
+    HOLDS(s, asked(s, "UNSUBSCRIBE") > 0);
+}
+
 A_PLAY(a_refused_beat_keeps_nobody_from_living)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));

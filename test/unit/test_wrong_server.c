@@ -134,6 +134,23 @@ WITH_CLIENT(a_write_that_is_refused_as_READONLY_is_sent_again_within_bounds)
     SAME(s, refused->met, 2);
 }
 
+/* Its link for commands would have stayed for as long as it works. */
+A_PLAY(a_stream_that_reaches_another_server_takes_the_commands_along)
+{
+    struct pair pair = pair_set(s);
+    struct client *p = by_name(s, "10.0.0.1", NULL, NULL);
+    handle_new(p, "x", "x", NULL); /* begins its subscription link */
+    run_ms(s, 100);
+    SAME(s, links_to(pair.old), 2);
+    leads_to(p, "10.0.0.2");
+    net_reset(&s->net, NULL, NET_STREAMS);
+    run_ms(s, 500);
+    SAME(s, links_to(pair.old), 0);
+    SAME(s, links_to(pair.new), 2);
+    SAME(s, counts_of(p).links_apart, 1);
+    HOLDS(s, client_lines(p, "its link for commands leads to another server"));
+}
+
 /* A user who may not ask INFO: the first write shows it. */
 A_PLAY(without_the_right_to_INFO_a_write_shows_it)
 {
