@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A server that stalls, or is away, costs no more than it must: not the links of others, nor holds that it could still renew. */
 #include "play.h"
+#include "stage.h"
 
 /* A stall that a short lease can hardly bear is no reason to take the link from all the others. */
 WITH_CLIENT(a_renewal_that_is_overdue_leaves_the_link_to_others)
@@ -98,4 +99,54 @@ A_PLAY(a_long_lease_leaves_the_pauses_long)
     }
     TELLS(s, "a:OK");
     HOLDS(s, tried[1] < tried[0] + 6);
+}
+
+/* ---- masters of a quorum ---- */
+
+/* Masters nearby have a tenth of a second: one that has not answered for longer is left out at once. */
+A_PLAY(a_master_whose_answer_is_overdue_is_not_asked)
+{
+    struct client *p = quorum(s, 3);
+    for (unsigned late_us = 0; late_us < 2; late_us++) {
+        struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL);
+        run_ms(s, 1000);
+        world_freeze(&store_at(s, 0)->lane);
+        uint64_t begun_us = fixture_us(s);
+        acquire(a, HILOCK_TRY);
+        run_to(s, begun_us + 100000 + late_us);
+        TELLS(s, "a:OK");
+        acquire(b, HILOCK_TRY);
+        TELLS_IN(s, 10, "b:OK");
+        store_forget(store_at(s, 0));
+        world_thaw(&s->world, &store_at(s, 0)->lane);
+        run_us(s, 1);
+        SAME(s, store_count(store_at(s, 0), "mutex_acquire"), 2 - late_us);
+        handle_drop(a);
+        handle_drop(b);
+        unheard_ms(s, 1000);
+    }
+}
+
+/* They were far away as they were connected, and are not any more: nobody waits for them as for masters that are. */
+A_PLAY(masters_that_answer_sooner_by_now_are_given_less_time)
+{
+    s->net.there_us = s->net.back_us = 200000;
+    fixture_masters(s, 3);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls_of(3)));
+    struct handle *a = handle_new(p, "a", "stock", NULL);
+    run_ms(s, 3000);
+    s->net.there_us = s->net.back_us = 100;
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 10);
+    release(a);
+    TELLS_IN(s, 100, "a:OK a:released");
+    world_freeze(&store_at(s, 0)->lane);
+    world_freeze(&store_at(s, 1)->lane);
+    store_forget(store_at(s, 2));
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 400);
+    HOLDS(s, store_count(store_at(s, 2), "mutex_release") >= 1);
+    TELLS_IN(s, 3000, "a:UNREACHABLE");
+    world_thaw(&s->world, &store_at(s, 0)->lane);
+    world_thaw(&s->world, &store_at(s, 1)->lane);
 }

@@ -216,54 +216,6 @@ HAVING(a_try_that_is_not_answered_gives_its_votes_back, handle_new(quorum(s, 3),
     world_thaw(&s->world, &store_at(s, 1)->lane);
 }
 
-/* Masters nearby have a tenth of a second: one that has not answered for longer is left out at once. */
-A_PLAY(a_master_whose_answer_is_overdue_is_not_asked)
-{
-    struct client *p = quorum(s, 3);
-    for (unsigned late_us = 0; late_us < 2; late_us++) {
-        struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL);
-        run_ms(s, 1000);
-        world_freeze(&store_at(s, 0)->lane);
-        uint64_t begun_us = fixture_us(s);
-        acquire(a, HILOCK_TRY);
-        run_to(s, begun_us + 100000 + late_us);
-        TELLS(s, "a:OK");
-        acquire(b, HILOCK_TRY);
-        TELLS_IN(s, 10, "b:OK");
-        store_forget(store_at(s, 0));
-        world_thaw(&s->world, &store_at(s, 0)->lane);
-        run_us(s, 1);
-        SAME(s, store_count(store_at(s, 0), "mutex_acquire"), 2 - late_us);
-        handle_drop(a);
-        handle_drop(b);
-        unheard_ms(s, 1000);
-    }
-}
-
-/* They were far away as they were connected, and are not any more: nobody waits for them as for masters that are. */
-A_PLAY(masters_that_answer_sooner_by_now_are_given_less_time)
-{
-    s->net.there_us = s->net.back_us = 200000;
-    fixture_masters(s, 3);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls_of(3)));
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    run_ms(s, 3000);
-    s->net.there_us = s->net.back_us = 100;
-    acquire(a, HILOCK_TRY);
-    run_ms(s, 10);
-    release(a);
-    TELLS_IN(s, 100, "a:OK a:released");
-    world_freeze(&store_at(s, 0)->lane);
-    world_freeze(&store_at(s, 1)->lane);
-    store_forget(store_at(s, 2));
-    acquire(a, HILOCK_TRY);
-    run_ms(s, 400);
-    HOLDS(s, store_count(store_at(s, 2), "mutex_release") >= 1);
-    TELLS_IN(s, 3000, "a:UNREACHABLE");
-    world_thaw(&s->world, &store_at(s, 0)->lane);
-    world_thaw(&s->world, &store_at(s, 1)->lane);
-}
-
 /* And not only when the round has taken too long. The first master, in whose queue it stands, answers last. */
 HAVING(who_learns_that_two_masters_are_taken_gives_back_the_third_at_once, handle_new(quorum(s, 3), "a", "stock", NULL))
 {

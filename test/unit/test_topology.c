@@ -191,3 +191,67 @@ A_PLAY(a_cluster_that_was_set_up_anew_is_followed)
     SAME(s, store_count(store_at(s, 2), "mutex_acquire"), 1);
     SAME(s, asked(s, "mutex_acquire"), 1); /* it did not have to say MOVED */
 }
+
+/* ---- more servers than there is room for ---- */
+
+static struct hl_reply *many(int hosts)
+{
+    struct hl_reply *all = say_array(0);
+    for (int i = 0; i < hosts; i++) {
+        const char *host = formatted("10.%d.%d.1", i / 250, i % 250);
+        all = say_longer(all, say_array(3, say_integer(i), say_integer(i), say_array(2, say_string(host), say_integer(6379))));
+    }
+    return all;
+}
+
+/* More servers than there is room for: the first of them count, the client lives, and finds the cluster again by the
+ * names in the url. */
+A_PLAY(a_topology_without_end_is_bounded_and_outlived)
+{
+    cluster_set(s);
+    PLAN(s, .on = "CLUSTER SLOTS", .fate.refusal = many(3000));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1"));
+    run_ms(s, 100);
+    HOLDS(s, hilock_client_is_connected(p->client));
+    HOLDS(s, s->memory.bytes < 16000000);
+    acquire(cluster_handle(p, "a", 2), HILOCK_FOREVER);
+    net_reset(&s->net, NULL, NET_ALL);
+    TELLS_IN(s, 60000, "a:OK");
+}
+
+static const char *name_in(unsigned slot)
+{
+    const char *name;
+    unsigned i = 0;
+    do
+        name = formatted("n%u", i++);
+    while (cluster_slot(name) != slot);
+    return name;
+}
+
+/* Those that there was room for serve what they are said to serve, and go on when more are named. */
+A_PLAY(of_a_topology_without_end_the_first_servers_count)
+{
+    static const char *const hosts[] = {"10.0.0.1:6379", "10.0.1.1:6379"};
+    struct net_place *places[2];
+    cluster_set(s);
+    for (unsigned i = 0; i < 2; i++) {
+        places[i] = net_listen(&s->net, hosts[i], store_at(s, 2));
+        sim_store_give_slot(store_at(s, 2)->core, i, 2);
+    }
+    PLAN(s, .on = "CLUSTER SLOTS", .fate.refusal = many(3000));
+    PLAN(s, .on = "CLUSTER SLOTS", .times = PLAN_ALWAYS,
+         .fate.refusal = say_array(1, say_array(3, say_integer(16000), say_integer(16000), say_array(2, say_string("10.9.9.9"), say_integer(6379)))));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1"));
+    struct handle *a = handle_new(p, "a", name_in(0), NULL);
+    PLAN(s, .on = "mutex_acquire", .after = 1, .error = "CLUSTERDOWN The cluster is down"); /* so the slots are asked for */
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 20, "a:OK");
+    SAME(s, places[0]->tried, 2); /* for subscriptions, too */
+    release(a);
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 1000, "a:released a:OK");
+    asking(p, "b", name_in(1), NULL);
+    TELLS_IN(s, 20, "b:OK");
+    SAME(s, places[1]->tried, 2);
+}
