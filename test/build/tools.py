@@ -23,14 +23,22 @@ PLACES, COMMANDS = 2, 6
 LOOK = 'import os, sys, time; open(sys.argv[1] + "/" + str(os.getpid()), "w"); time.sleep(0.2); n = len(os.listdir(sys.argv[1])); ' \
        'os.remove(sys.argv[1] + "/" + str(os.getpid())); sys.exit(n)'
 
-FOLLOWED_CODE = 'if (a && b > 1)\n    f(a);\nif (a)\n    g(a);\n'
-FOLLOWED = (  # what a rule quotes of that code; what the mutant changes; what it quotes then
-    ('  - b > 1\n', ('b > 1', 'b >= 1'), '  - b >= 1\n'),
-    ('  - if (a && b > 1)\n  -     f(a);\n', ('b > 1', 'b >= 1'), '  - if (a && b >= 1)\n  -     f(a);\n'),
-    ('  - f(a);\n', ('f(a)', ''), '  - ;\n'),
-    ('  - b > 1\n', ('a && b > 1', '0 && (a && b > 1)'), '  - b > 1\n'),
-    ('  - g(a);\n', ('f(a)', ''), '  - g(a);\n'),
+SWITCHED = (  # code of which each mutant is switched; what stands there then
+    ('    if (a && b < f("if (x)"))\n        g();', "    if ((HL_MUTANT(1) ? !!(a || b < f(\"if (x)\")) : HL_MUTANT(2) ? !!(a && b <= f(\"if (x)\")) : "
+     'HL_MUTANT(3) ? !!(0 && (a && b < f("if (x)"))) : !!(a && b < f("if (x)"))))\n        { if (HL_MUTANT(4)) { ; } else { g(); } }'),
+    ('    if (a) {\n        return;\n    } else\n        return;', '    if ((HL_MUTANT(1) ? !!(0 && (a)) : !!(a))) {\n'
+     '        { if (HL_MUTANT(2)) { ; } else { return; } }\n    } else\n        { if (HL_MUTANT(3)) { ; } else { return; } }'),
+    ('    for (int i = b + 1; i < a; i++)\n        x[i - 1] = 0;',
+     '    for (int i = (HL_MUTANT(2) ? (b + 0) : (b + 1)); (HL_MUTANT(1) ? !!(i <= a) : !!(i < a)); i++)\n'
+     '        { if (HL_MUTANT(3)) { x[i - 0] = 0; } else { x[i - 1] = 0; } }'),
+    ('    struct p q = {.x = a - 1, {b, *c == \'}\'}}, *r = a ||\n        b;', "    struct p q = {.x = (HL_MUTANT(2) ? (a - 0) : (a - 1)), {b, "
+     "(HL_MUTANT(1) ? (*c != '}') : (*c == '}'))}}, *r = a ||\n        b;"),
+    ('    case 1: return a ||\n        b > c;', '    case 1: { if (HL_MUTANT(1)) { return a ||         b >= c; } else { return a ||\n        b > c; } }'),
+    ('    LIST_FOREACH(a, b)\n        do { g(); } while (a != b);', '    LIST_FOREACH(a, b)\n'
+     '        do { g(); } while ((HL_MUTANT(1) ? !!(a == b) : !!(a != b)));'),
 )
+NOT_SWITCHED = ('    char text[SIZE + 1];', '    static int a = B - 1;', '    _Static_assert(A == B, "");', '    case A + 1: break;', '    x = a *\n        f(b);',
+                '    int c =\n        f(b);', '    a = b\n#if C\n        + 1\n#endif\n        + 1;', '    )', '    odd a { b + 1; }')
 
 NEAR = {
     'lib/lock/line.c': {'unit/line', 'unit/twins'},     # of that name, and a bug is planted in it
@@ -119,22 +127,34 @@ def near_finds(near, build, root):
 
 
 def mutants_are_of_code(program):
-    loader = importlib.machinery.SourceFileLoader('mutants', program)
-    mutants = importlib.util.module_from_spec(importlib.util.spec_from_loader('mutants', loader))
-    loader.exec_module(mutants)
+    sys.path.insert(0, os.path.join(os.path.dirname(program), 'mutating'))
+    changes = __import__('changes')
     for line, wanted in MUTANTS.items():
-        expect(f'mutants of {line!r}', {text for _, text in mutants.changes_of(line)}, wanted)
-    expect('a maximum by if', list(mutants.changes_of('    if (a < b)', '        a = b;')), [('never', '    if (0 && (a < b))')])
-    expect('a limit of a script', list(mutants.lua_changes_of('if a > b then b = a end')),
+        expect(f'mutants of {line!r}', {text for _, text in changes.changes_of(line)}, wanted)
+    expect('a maximum by if', list(changes.changes_of('    if (a < b)', '        a = b;')), [('never', '    if (0 && (a < b))')])
+    expect('a limit of a script', list(changes.lua_changes_of('if a > b then b = a end')),
            [('never', 'if nil and (a > b) then b = a end')])
     listed = subprocess.run([sys.executable, '-B', program, '-n'], stdout=subprocess.DEVNULL, check=False)
     expect('what is listed as the same is a mutant', listed.returncode, 0)
-    for quoted, mutant, wanted in FOLLOWED:
-        rules = 'R\n  in lib/f.c expression\n' + quoted + '  + 0\n  red sim\n'
-        changed = mutants.followed(rules, 'lib/f.c', FOLLOWED_CODE, FOLLOWED_CODE.replace(*mutant))
-        expect(f'the quote {quoted!r} beside a mutant', changed, rules.replace(quoted, wanted))
     for count in (1, 2, 3, 10, 997, 4000):
-        expect(f'of {count} all come once', sorted(mutants.strided(range(count), 12345)), list(range(count)))
+        expect(f'of {count} all come once', sorted(changes.strided(range(count), 12345)), list(range(count)))
+
+
+def mutants_have_switches():
+    changes, switched = __import__('changes'), __import__('switched')
+
+    def with_mutants(code):
+        text = f'int f(int a)\n{{\n{code}\n}}\n'
+        lines = enumerate(text.split('\n'), 1)
+        made = [changes.Mutant('f.c', number, *change) for number, line in lines for change in changes.changes_of(line)]
+        text, numbers = switched.with_mutants(text, dict(enumerate(made, 1)))
+        return text.split('\n', 2)[2].rsplit('\n}', 1)[0], len(numbers)
+
+    for code, wanted in SWITCHED:
+        text, count = with_mutants(code)
+        expect(f'mutants in {code!r}', text, wanted)
+    for code in NOT_SWITCHED:
+        expect(f'no mutants in {code!r}', with_mutants(code), (code, 0))
 
 
 def main(ci, test, build, root):
@@ -142,6 +162,7 @@ def main(ci, test, build, root):
     slot_has_places(os.path.join(ci, 'slot'))
     near_finds(os.path.join(test, 'near'), build, root)
     mutants_are_of_code(os.path.join(test, 'mutants'))
+    mutants_have_switches()
 
 
 main(*sys.argv[1:])

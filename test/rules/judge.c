@@ -2,21 +2,16 @@
 /* judge - the tests of one suite, linked with the library whose rules can be broken (README.md).
  * Without arguments: each rule that names a test here is broken, and that test must go red, and say what the rule says
  * that it shows; unbroken it must be green. --kills RULE..: which of all tests here go red, or whether that of PLAY does; --first RULE..: one of them. Ends with 1 if none does.
- * Each run is a child of its own: what is broken may end it, or make it run for ever. */
+ * Each run is a child of its own (child.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/plant.h"
-#include "unit/suite.h"
+#include "child.h"
 
-enum { TESTS_MAX = 1500, SAID_MAX = 1 << 16, HANG_S = 60 };
-
-static struct CMUnitTest tests[TESTS_MAX];
-static size_t tests_count;
+enum { SAID_MAX = 1 << 16, HANG_S = 60 };
 
 static const struct row { enum hl_plant rule; const char *program, *test, *wound; } rows[] = {
 #define JUDGED(rule, program, test, wound) {HL_PLANT_##rule, program, test, wound},
@@ -25,51 +20,29 @@ static const struct row { enum hl_plant rule; const char *program, *test, *wound
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-void suite_enter(struct CMUnitTest test)
-{
-    if (tests_count == TESTS_MAX)
-        abort();
-    tests[tests_count++] = test;
-}
-
-void suite_add(const char *name, suite_test *test, const void *state)
-{
-    suite_enter((struct CMUnitTest){.name = name, .test_func = test, .initial_state = (void *)(uintptr_t)state});
-}
+static void break_rule(int rule) { hl_plant_switch((enum hl_plant)rule); }
 
 /* 1: it is red; said: what it said, or how it ended. */
 static int is_red(const struct CMUnitTest *test, enum hl_plant rule, char said[SAID_MAX])
 {
-    const struct itimerval hang = {.it_value = {HANG_S, 0}}; /* of a processor: a busy machine makes no bug */
     FILE *out = tmpfile();
     size_t used;
     int status;
-    pid_t child;
     if (!out)
         abort();
-    fflush(NULL);
-    child = fork();
-    if (child == 0) {
-        setitimer(ITIMER_PROF, &hang, NULL);
-        dup2(fileno(out), STDOUT_FILENO);
-        dup2(fileno(out), STDERR_FILENO);
-        hl_plant_switch(rule);
-        exit(_cmocka_run_group_tests("judged", test, 1, NULL, NULL) != 0);
-    }
-    if (child < 0 || waitpid(child, &status, 0) != child)
-        abort();
+    status = child_play(test, &(struct child){.break_it = break_rule, .what = rule, .processor_s = HANG_S, .out = fileno(out)}).status;
     rewind(out);
     used = fread(said, 1, SAID_MAX - 16, out);
     fclose(out);
     strcpy(said + used, WIFEXITED(status) ? "" : WTERMSIG(status) == SIGPROF ? "\nhangs\n" : "\ndies\n");
-    return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    return status != 0;
 }
 
 static const struct CMUnitTest *find(const char *name)
 {
-    for (size_t i = 0; i < tests_count; i++)
-        if (strcmp(tests[i].name, name) == 0)
-            return &tests[i];
+    for (size_t i = 0; i < child_tests_count; i++)
+        if (strcmp(child_tests[i].name, name) == 0)
+            return &child_tests[i];
     return NULL;
 }
 
@@ -120,9 +93,9 @@ static int kills(const char *name, int stops)
     if (rule == HL_PLANT_NONE)
         return printf("%s: there is no such rule\n", name), 1;
     printf("%s:\n", name);
-    for (size_t i = 0; i < tests_count && !(stops && killers); i++)
-        if ((!alone || strcmp(alone, tests[i].name) == 0) && is_red(&tests[i], rule, said)) {
-            print_failure(tests[i].name, alone ? "" : said);
+    for (size_t i = 0; i < child_tests_count && !(stops && killers); i++)
+        if ((!alone || strcmp(alone, child_tests[i].name) == 0) && is_red(&child_tests[i], rule, said)) {
+            print_failure(child_tests[i].name, alone ? "" : said);
             printf("%s", alone ? said : "");
             killers++;
         }

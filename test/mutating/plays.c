@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plays - the safety rules (unit/safety.h) as tests: each holds as the library is. Its planted bug is none of a mutant's
+ * business. */
+#include "unit/safety.h"
+#include "unit/suite.h"
+
+static void test_holds(void **state)
+{
+    const struct safety *rule = *state;
+    assert_true(play_holds(&rule->play));
+}
+
+void safety_add(struct safety *safety) { suite_add(safety->play.name, test_holds, safety); }
