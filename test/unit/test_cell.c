@@ -2,6 +2,7 @@
 /* What the handles of a client share: which thread may call, a forked child, and the end of the client beside threads that read it. */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -106,4 +107,23 @@ WITH_CLIENT(from_the_first_thread_on_another_one_is_refused)
         SAME(s, hl_cell_check_thread(cell), HILOCK_OK);
         hl_cell_unref(cell);
     }
+}
+
+static void adopt_again(struct handle *handle) { SAME(handle->fixture, hilock_client_adopt(handle->client->client), HILOCK_OK); }
+
+/* It is its own already. */
+WITH_CLIENT(a_thread_may_adopt_its_client_inside_a_callback)
+{
+    when(asking(p, "a", "stock", NULL), "OK", adopt_again);
+    TELLS_IN(s, 5, "a:OK");
+    HOLDS(s, hilock_client_is_connected(p->client));
+}
+
+WITH_CLIENT(the_last_reference_gives_the_page_back)
+{
+    struct hl_cell *cell = hl_cell_new(&p->client->core.host.memory);
+    unsigned char *page = cell->page;
+    SAME(s, msync(page, 1, MS_ASYNC), 0);
+    hl_cell_unref(cell);
+    HOLDS(s, msync(page, 1, MS_ASYNC) == -1);
 }

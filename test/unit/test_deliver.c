@@ -238,6 +238,34 @@ A_PLAY(a_turn_has_two_milliseconds_for_callbacks)
     }
 }
 
+/* ---- what is not told yet ---- */
+
+/* Of two losses that were found in one turn. */
+WITH_CLIENT(a_client_may_be_abandoned_between_two_losses)
+{
+    struct handle *a = held(p, "a", "one", &short_lease);
+    held(p, "b", "two", &short_lease);
+    s->is_tampered = 1;
+    when(a, "LOST SUSPENDED", abandon);
+    world_jump_us(&s->world, 9000000);
+    TELLS_IN(s, 10, "a:LOST SUSPENDED");
+}
+
+static void take_four_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 4000000); }
+
+/* Two are answered by one renewal. The callback of the first takes longer than the time of the call, but the second was answered before. */
+HOLDING(an_answer_that_was_got_in_time_is_told_however_late, NULL)
+{
+    for (int i = 0; i < 3; i++)
+        extend(a, 0);
+    run_us(s, 250);
+    TELLS(s, "a:extended");
+    when(a, "extended", take_four_seconds);
+    for (int i = 0; i < 2; i++)
+        run_ms(s, 1);
+    TELLS_IN(s, 1, "a:extended a:extended");
+}
+
 /* ---- a handle without callbacks ---- */
 
 static void note_status(const struct hilock_result *result, void *user) { *(hilock_status *)user = result->status; }

@@ -253,6 +253,20 @@ A_PLAY(a_downgrade_whose_error_proves_nothing_is_UNKNOWN_and_asked_again)
     release_quietly(a);
 }
 
+/* An extend beside it was only refused. */
+A_PLAY(an_extend_beside_a_downgrade_has_its_own_answer)
+{
+    struct handle *w = writes(fixture_connect(s, NULL), "w");
+    PLAN(s, .on = "share_downgrade", .error = "ERR Error running script");
+    downgrade(w);
+    extend(w, 60000);
+    TELLS_IN(s, 2, "w:OK w:downgrade UNKNOWN w:extend SERVER");
+    run_ms(s, 20000);
+    SAME(s, asked(s, "share_downgrade"), 1);
+    SAME(s, asked(s, "renew"), 0);
+    release_quietly(w);
+}
+
 /* The first request shared the name, and its answer was lost: a refusal of the second one proves nothing about the first. */
 A_PLAY(a_refusal_after_a_lost_answer_undoes_no_downgrade)
 {

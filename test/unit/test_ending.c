@@ -267,6 +267,10 @@ WITH_CLIENT(a_release_is_repeated_where_a_restart_undid_it)
         net_reset(&s->net, NULL, NET_ALL);
         TELLS_IN(s, 1000, "a:released");
         SAME(s, store_left_ms(&s->store, "stock") == -2, kinds[i] == HILOCK_MUTEX);
+        size_t released = asked(s, "mutex_release");
+        net_reset(&s->net, NULL, NET_ALL); /* it is repeated once */
+        TELLS_IN(s, 500, "");
+        SAME(s, asked(s, "mutex_release"), released);
         SAME(s, client_lines(p, "the store had acknowledged a release of \"stock\" and lost it in the failover: it is repeated"), 1);
         run_ms(s, 3000);
     }

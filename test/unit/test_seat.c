@@ -31,6 +31,18 @@ WITH_CLIENT(each_has_its_own_hold_max)
     SAME(s, asked(s, "share_release"), 1);
 }
 
+/* The end of one is no reason to renew for the others earlier. */
+WITH_CLIENT(an_end_of_one_costs_no_command)
+{
+    struct handle *b;
+    comes(p, "a", READS(.lease_ms = 3000, .hold_max_ms = 3500));
+    run_ms(s, 100);
+    b = comes(p, "b", READS(.lease_ms = 3000, .hold_max_ms = 3500));
+    TELLS_IN(s, 3450, "a:OK b:OK a:LOST HOLD_MAX");
+    SAME(s, asked(s, "share_renew"), 3);
+    release_quietly(b);
+}
+
 /* A renewal under way does not fail because one of them has held for long enough. */
 WITH_CLIENT(an_end_of_one_is_no_failure_of_a_renewal_under_way)
 {
@@ -90,6 +102,18 @@ static void times_end_untold(struct fixture *s, struct client *p, int has_a, int
 WITH_CLIENT(a_tenure_that_is_over_untold_is_no_loss) { times_end_untold(s, p, 1, 1, "x:CANCELLED y:CANCELLED a:LOST HOLD_MAX b:OK c:OK"); }
 WITH_CLIENT(a_tenure_that_is_over_untold_alone_is_no_loss) { times_end_untold(s, p, 0, 1, "x:CANCELLED y:CANCELLED b:OK c:OK"); }
 WITH_CLIENT(the_end_of_one_tenure_takes_no_untold_grant_away) { times_end_untold(s, p, 1, 0, "x:CANCELLED y:CANCELLED a:LOST HOLD_MAX c:OK"); }
+
+/* Nor does it hide that the renewal has failed, or that the time of the next one is over. */
+WITH_CLIENT(an_end_of_one_leaves_the_alarms_of_the_others)
+{
+    comes(p, "a", READS(.lease_ms = 3000, .hold_max_ms = 3010));
+    run_ms(s, 100);
+    comes(p, "b", READS(.lease_ms = 3000, .hold_max_ms = 3010));
+    PLAN(s, .on = "share_renew", .after = 2, .fate.is_lost = 1);
+    TELLS_IN(s, 2950, "a:OK b:OK a:LOST HOLD_MAX");
+    SAME(s, asked(s, "share_renew"), 2);
+    TELLS_IN(s, 70, "b:LOST HOLD_MAX");
+}
 
 static struct handle *readers[2];
 

@@ -164,6 +164,7 @@ HOLDING(a_lease_that_a_clock_made_too_long_is_shortened, HILOCK_LOCK_OPTIONS(.le
     run_ms(s, 1000); /* half a second after the renewal that finds it, and sooner than the next one of each third */
     HOLDS(s, store_left_ms(&s->store, "stock") <= 3100 && store_left_ms(&s->store, "stock") > hilock_lock_remaining_ms(a->lock));
     SAME(s, asked(s, "renew"), 2);
+    HOLDS(s, strstr(store_line(&s->store, "renew", 1)->text, " 3038 ")); /* the first that is longer than the lease and its drift */
     run_ms(s, 20000);
     HOLDS(s, is_held(a));
     client_abandon(p);
@@ -273,6 +274,19 @@ HOLDING(a_lease_longer_by_the_drift_is_no_anomaly, HILOCK_LOCK_OPTIONS(.lease_ms
     TELLS_IN(s, 200, "ANOMALY");
 }
 
+/* As long as the deadline needs, but for a millisecond, is long enough. */
+HOLDING(a_lease_that_the_deadline_fits_into_is_no_anomaly, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
+{
+    s->is_tampered = p->tells = 1;
+    s->net.back_us = 900;
+    for (int less_ms = 0; less_ms < 2; less_ms++) {
+        run_to(s, sent_at_us(s, less_ms ? "renew" : "mutex_acquire", -1) + 900000);
+        store_expire_ms(&s->store, "stock", 2061 - less_ms);
+        TELLS_IN(s, 200, less_ms ? "ANOMALY" : "");
+    }
+    SAME(s, asked(s, "renew"), 2);
+}
+
 /* A second is the border between a loop that was late and one that was stopped. */
 A_PLAY(a_loss_that_is_noticed_late_by_a_second_is_EXPIRED)
 {
@@ -302,6 +316,24 @@ HOLDING(a_loss_that_is_noticed_half_a_second_late_is_EXPIRED, &short_lease)
     run_to(s, deadline_us - 1000);
     world_jump_us(&s->world, 600000);
     TELLS_IN(s, 1, "a:RENEWAL_FAILED a:LOST EXPIRED");
+}
+
+/* The border is a sixth of the lease after what the loop was to do last, which is half of what was left when the renewal became overdue. */
+A_PLAY(a_loop_that_was_later_than_a_sixth_of_the_lease_was_suspended)
+{
+    for (uint64_t more_us = 0; more_us < 2; more_us++) {
+        struct client *p = fixture_connect(s, NULL);
+        held(p, "a", formatted("stock %d", (int)more_us), &short_lease);
+        uint64_t sent_us = sent_at_us(s, "mutex_acquire", -1), overdue_us = sent_us + 2 * LEASE_US / 3;
+        uint64_t due_us = overdue_us + (LEASE_US - DRIFT_US - 2 * LEASE_US / 3) / 2;
+        struct plan *lost = PLAN(s, .on = "renew", .fate.is_lost = 1);
+        run_to(s, due_us - 1);
+        TELLS(s, "");
+        world_jump_us(&s->world, due_us + LEASE_US / 6 + more_us - fixture_us(s));
+        TELLS_IN(s, 1, more_us ? "a:LOST SUSPENDED" : "a:LOST EXPIRED");
+        plan_end(lost);
+        run_ms(s, 5000);
+    }
 }
 
 /* Extends that wait for the next renewal give the present one no more time. */
