@@ -316,3 +316,16 @@ WITH_CLIENT(silent_releases_are_looked_for_for_a_minute)
     run_ms(s, 2000);
     SAME(s, asked(s, "mutex_acquire"), before);
 }
+
+/* That program is known by the answers to the first in line. It could wait for what the multi keeps. */
+WITH_CLIENT(behind_a_handle_that_waits_for_another_program_a_multi_keeps_nothing)
+{
+    gathering(p, NULL, "b", store_grant);
+    store_take(&s->store, "c", "another", 600000);
+    asking(p, "x", "c", NULL);
+    run_ms(s, 10);
+    HOLDS(s, is_ours(s, "a"));
+    store_delete(&s->store, "b");
+    unheard_ms(s, 200);
+    HOLDS(s, !is_ours(s, "a") && !is_ours(s, "b"));
+}

@@ -336,6 +336,21 @@ A_PLAY(a_push_to_a_wait_that_ended_long_ago_is_released_whatever_else_ends)
     release_quietly(a);
 }
 
+/* It stood still, or its release is late: its other places for that name may be gone. */
+WITH_CLIENT(a_push_to_a_wait_that_ended_makes_the_other_places_ask)
+{
+    store_grant(&s->store, "stock", "x:9", 600000);
+    struct handle *a = stands(p, "a");
+    stands(p, "b");
+    cancel(a);
+    unheard_ms(s, 100);
+    size_t before = asked(s, "mutex_acquire");
+    push_grant(p, "stock", 1, 1, 5, 17);
+    run_us(s, 300);
+    SAME(s, asked(s, "mutex_acquire"), before + 1);
+    fixture_hush(s);
+}
+
 /* It could end a hold of this client that is granted later. */
 WITH_CLIENT(a_push_to_an_id_that_was_never_given_is_ignored)
 {
