@@ -143,6 +143,7 @@ A_PLAY(a_try_is_denied_without_a_command_while_a_sibling_holds)
     SAME(s, b->result.attempts, 0);
     TEXT(s, b->detail, "\"stock\" is held by another handle of this client");
     TEXT(s, b->holder, store_holder(&s->store, "stock"));
+    SAME(s, b->result.holders, 1);
     SAME(s, b->result.holder_remaining_ms, 29692);
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
@@ -177,6 +178,14 @@ A_PLAY(errors_that_last_end_the_wait_at_once)
         SAME(s, asked(s, "mutex_release"), cases[i].is_released);
         HOLDS(s, strstr(a->detail, cases[i].error) || strstr(a->detail, "is not a lock hash"));
     }
+}
+
+/* The queue is what it promises. */
+WITH_CLIENT(a_FAIR_wait_without_the_right_to_the_queue_is_DENIED)
+{
+    PLAN(s, .on = "mutex_acquire", .error = "NOPERM this user has no permissions to run the 'zadd' command");
+    asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    TELLS_IN(s, 5, "a:DENIED");
 }
 
 /* Its user has not the rights for the queue, or not yet. */

@@ -101,6 +101,16 @@ WITH_CLIENT(the_place_is_told)
     SAME(s, b->result.waiters, 1);
 }
 
+WITH_CLIENT(the_first_WAITING_tells_the_place_though_the_name_was_known_to_be_held)
+{
+    holds(fixture_connect(s, NULL), "a");
+    waits(p, "b");
+    struct handle *c = acquiring(fair(p, "c"), HILOCK_FOREVER);
+    TELLS_IN(s, 1, "b:WAITING c:WAITING");
+    SAME(s, c->event.position, 2);
+    SAME(s, c->event.waiters, 2);
+}
+
 A_PLAY(a_try_takes_no_place_and_jumps_nobody)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *t = fair(fixture_connect(s, NULL), "t");

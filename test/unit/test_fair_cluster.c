@@ -221,6 +221,36 @@ A_PLAY(who_waits_hears_of_releases_where_the_slot_has_gone)
     TELLS_IN(s, 5, "a:WAITING a:OK");
 }
 
+/* The link was closed as unused: whoever waits again is heard over a new one. */
+A_PLAY(a_channel_whose_link_was_closed_is_heard_again)
+{
+    const char *name = cluster_name(1, 0);
+    cluster_set(s);
+    struct three three = three_at(s, name);
+    held(three.q, "k", cluster_name(0, 0), NULL); /* at another server */
+    cancel(three.c);
+    cancel(three.b);
+    unheard_ms(s, 100000);
+    SAME(s, listeners(1, three.b), 0);
+    acquire(three.b, HILOCK_FOREVER);
+    unheard_ms(s, 20);
+    SAME(s, listeners(1, three.b), 1);
+    release_quietly(three.a);
+    TELLS_IN(s, 2, "b:OK");
+}
+
+/* A free name needs no grants, wherever it is. */
+A_PLAY(a_channel_that_was_never_listened_to_does_not_go_with_its_slot)
+{
+    const char *name = cluster_name(1, 0);
+    struct client *p = cluster_begin(s);
+    held(p, "a", name, NULL);
+    size_t before = asked_all(s, "SSUBSCRIBE");
+    cluster_move(s, name, 1, 2);
+    unheard_ms(s, 11000);
+    SAME(s, asked_all(s, "SSUBSCRIBE"), before);
+}
+
 /* Its channel was given up a moment ago, and is still subscribed: what came meanwhile is asked after. */
 A_PLAY(who_waits_at_a_channel_that_was_just_given_up_asks_once_more)
 {

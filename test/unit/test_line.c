@@ -235,6 +235,7 @@ WITH_CLIENT(the_first_of_the_queue_hears_of_a_release_though_it_began_later)
     TELLS_IN(s, 1000, "b:WAITING a:WAITING");
     store_free_name(&s->store, "stock");
     TELLS_IN(s, 5, "b:OK");
+    SAME(s, counts_of(p).wakeups, 1);
 }
 
 /* Its messages come by a channel of their own, to which it listens from the first answer on. */
@@ -328,4 +329,46 @@ WITH_CLIENT(behind_a_handle_that_waits_for_another_program_a_multi_keeps_nothing
     store_delete(&s->store, "b");
     unheard_ms(s, 200);
     HOLDS(s, !is_ours(s, "a") && !is_ours(s, "b"));
+}
+
+/* The one before listened, and its subscription is not ended yet: what came between the two was heard by nobody. */
+WITH_CLIENT(who_listens_where_another_did_a_moment_ago_asks_again)
+{
+    store_take(&s->store, "stock", "another", 600000);
+    struct handle *a = asking(p, "a", "stock", NULL);
+    run_ms(s, 500);
+    cancel(a);
+    unheard_ms(s, 20);
+    size_t before = asked(s, "mutex_acquire"), subscribed = asked(s, "SUBSCRIBE");
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 10, "a:WAITING");
+    SAME(s, asked(s, "SUBSCRIBE"), subscribed);
+    SAME(s, asked(s, "mutex_acquire"), before + 2);
+}
+
+/* A listener makes each release leave the name free for a moment. */
+WITH_CLIENT(who_waits_behind_clients_of_ours_again_listens_no_more)
+{
+    store_take(&s->store, "stock", "another", 600000);
+    asking(p, "a", "stock", NULL);
+    run_ms(s, 100);
+    SAME(s, store_listeners(&s->store, CHANNEL), 1);
+    store_delete(&s->store, "stock");
+    store_grant(&s->store, "stock", "x:9", 600000);
+    unheard_ms(s, 8000);
+    SAME(s, store_listeners(&s->store, CHANNEL), 0);
+}
+
+/* One of kind FAIR is the first, and asks thrice as often. */
+WITH_CLIENT(of_two_kinds_in_one_client_each_asks_when_it_is_due)
+{
+    store_grant(&s->store, "stock", "x:9", 600000);
+    asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    run_ms(s, 10);
+    asking(p, "b", "stock", NULL);
+    unheard_ms(s, 10);
+    store_forget(&s->store);
+    run_ms(s, 30000);
+    HOLDS(s, asked_for(s, formatted("mutex_acquire 3 stock hilock:queue:{stock} hilock:token:{stock} %s:1 ", p->uuid)) >= 11);
+    HOLDS(s, asked_for(s, formatted("mutex_acquire 3 stock hilock:queue:{stock} hilock:token:{stock} %s:2 ", p->uuid)) <= 4);
 }

@@ -72,6 +72,8 @@ A_PLAY(each_request_names_the_place_that_its_id_may_have)
     store_grant(&s->store, "stock", "x:9", 600000);
     struct handle *a = stands(p, "a");
     unheard_ms(s, 10);
+    HOLDS(s, !strchr(store_line(&s->store, "mutex_acquire", 0)->text, ';')); /* the first request is no heartbeat */
+    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", 1)->text, "; 2 "));
     PLAN(s, .on = "mutex_acquire", .error = "NOSCRIPT No matching script.", .fate.there_us = 5000);
     for (size_t before = s->net.requests; s->net.requests == before;)
         run_us(s, 100);
@@ -113,6 +115,7 @@ A_PLAY(a_try_of_a_free_name_that_is_kept_for_others_is_told_so)
     TELLS_IN(s, 20, "b:WAITING t:TIMED_OUT b:OK");
     TEXT(s, t->detail, "\"stock\" is reserved for waiters that were queued earlier");
     TEXT(s, t->holder, "");
+    SAME(s, t->result.holders, 0);
     store_disconnect(other);
 }
 

@@ -215,6 +215,24 @@ A_PLAY(a_message_with_a_pause_makes_its_waiter_ask_a_moment_later)
     SAME(s, asked(s, "mutex_acquire"), before + 3); /* behind its answer */
 }
 
+/* The answer on its way may be older than the news. */
+A_PLAY(a_message_beside_a_heartbeat_is_asked_after_behind_its_answer)
+{
+    struct client *p = fixture_connect(s, NULL);
+    store_grant(&s->store, "stock", "x:9", 600000);
+    stands(p, "a");
+    unheard_ms(s, 10);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 5000);
+    size_t before = asked(s, "mutex_acquire");
+    while (asked(s, "mutex_acquire") == before)
+        run_us(s, 100);
+    store_publish(&s->store, formatted("hilock:grant:%s", p->uuid), formatted("F1 %s:1 0: stock", p->uuid));
+    run_ms(s, 4);
+    SAME(s, asked(s, "mutex_acquire"), before + 1);
+    run_ms(s, 2);
+    SAME(s, asked(s, "mutex_acquire"), before + 2);
+}
+
 /* The place of a grant that was given back has no id until the release is answered. x makes its client listen. */
 WITH_CLIENT(a_push_to_a_grant_that_was_given_back_is_no_news)
 {
@@ -329,9 +347,11 @@ A_PLAY(a_push_to_a_wait_that_ended_long_ago_is_released_whatever_else_ends)
     cancel(c);
     run_ms(s, 5);
     SAME(s, asked(s, "mutex_release"), 2);
+    uint64_t undone = counts_of(q).undone;
     push_grant(q, "stock", 1, 1, 5, 17);
     run_ms(s, 30);
     SAME(s, asked(s, "mutex_release"), 3);
+    SAME(s, counts_of(q).undone, undone + 1);
     HOLDS(s, strstr(store_line(&s->store, "mutex_release", 2)->text, formatted(" %s:1 ", q->uuid)));
     release_quietly(a);
 }
@@ -361,6 +381,18 @@ WITH_CLIENT(a_push_to_an_id_that_was_never_given_is_ignored)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
+/* Whoever published it took one name for another. */
+WITH_CLIENT(a_push_of_another_name_is_no_grant_of_this_one)
+{
+    s->is_tampered = 1;
+    store_grant(&s->store, "stock", "x:9", 600000);
+    stands(p, "a");
+    unheard_ms(s, 10);
+    push_grant(p, "stick", 1, 2, 0, 17);
+    TELLS_IN(s, 5, "");
+    SAME(s, asked_for(s, "mutex_release 3 stick "), 1);
+}
+
 /* Nothing that is said to it makes a try the holder. */
 WITH_CLIENT(a_push_to_a_try_is_ignored)
 {
@@ -384,9 +416,14 @@ WITH_CLIENT(of_unknown_grants_256_a_second_are_released)
     stands(p, "a");
     for (int second = 0; second < 2; second++) {
         size_t before = asked(s, "mutex_release");
+        uint64_t begun_us = fixture_us(s);
         for (int i = 0; i < 300; i++)
             push_grant(p, formatted("name:%d", i), 1, 1, 5, 17);
         run_ms(s, 100);
+        SAME(s, asked(s, "mutex_release") - before, 256);
+        run_to(s, begun_us + 1000000); /* that second is not over */
+        push_grant(p, "one", 1, 1, 5, 17);
+        run_ms(s, 10);
         SAME(s, asked(s, "mutex_release") - before, 256);
         run_ms(s, 1000);
     }

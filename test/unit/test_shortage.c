@@ -164,6 +164,24 @@ WITH_CLIENT(a_FAIR_wait_without_memory_asks_when_there_is_some)
     fixture_hush(s);
 }
 
+/* Without memory for its grant channel it polls. */
+A_PLAY(a_FAIR_handle_that_was_made_with_little_memory_waits_all_the_same)
+{
+    store_grant(&s->store, "stock", "x:9", 600000);
+    for (uint64_t fail = 1; fail <= 6; fail++) {
+        struct client *p = fixture_connect(s, NULL);
+        s->memory.fail_at = s->memory.asked + fail;
+        s->memory.fails = 1;
+        struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+        s->memory.fail_at = 0;
+        if (!a->lock)
+            continue;
+        acquire(a, 100);
+        TELLS_IN(s, 200, "a:WAITING a:TIMED_OUT");
+        client_abandon(p);
+    }
+}
+
 /* Its turn came when there was no memory. The multi is older, and comes to that name a moment later. */
 WITH_CLIENT(whose_turn_has_come_is_not_passed_for_want_of_memory)
 {
