@@ -81,9 +81,18 @@ HAVING(silence_is_UNREACHABLE_at_the_end_of_the_wait, lone(s))
 HAVING(who_had_no_time_to_answer_is_not_said_to_be_silent, lone(s))
 {
     PLAN(s, .on = "mutex_acquire", .fate.is_lost = 1);
-    acquire(a, 50);
-    TELLS_IN(s, 60, "a:UNREACHABLE");
-    TEXT(s, a->detail, "no answer from 127.0.0.1:6379 within 50 ms: it has not answered yet (1 attempt); a late grant will be undone");
+    acquire(a, 200);
+    TELLS_IN(s, 210, "a:UNREACHABLE");
+    TEXT(s, a->detail, "no answer from 127.0.0.1:6379 within 200 ms: it has not answered yet (1 attempt); a late grant will be undone");
+}
+
+/* Whatever it is, its address is told. */
+A_PLAY(what_is_no_server_for_locks_is_named_by_its_address)
+{
+    PLAN(s, .on = "SCRIPT", .error = "ERR unknown command 'SCRIPT'", .times = PLAN_ALWAYS);
+    struct handle *a = asking(fixture_open(s, NULL), "a", "stock", NULL);
+    TELLS_IN(s, 50, "a:SERVER");
+    TEXT(s, a->detail, "127.0.0.1:6379: it runs no scripts, as a proxy may: give the url of a server that has SCRIPT and EVALSHA");
 }
 
 A_PLAY(who_was_not_reached_is_not_said_to_be_silent)

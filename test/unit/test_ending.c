@@ -157,6 +157,26 @@ HAVING(a_grant_that_was_adopted_can_be_extended_at_once, asking(the_client(s), "
     TELLS_IN(s, 2, "a:extended");
 }
 
+/* Up to the microsecond in which what was asked for without an answer can run no more. */
+A_PLAY(a_second_release_is_sent_while_the_acquire_may_still_run)
+{
+    for (uint64_t early_us = 0; early_us < 2; early_us++) {
+        struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+        struct handle *a = asking(p, "a", "stock", NULL);
+        size_t released = asked(s, "mutex_release");
+        struct plan *held_back = PLAN(s, .on = "mutex_release", .holds = 1);
+        run_us(s, 150);
+        cancel(a);
+        net_reset(&s->net, &p->loop, NET_COMMANDS);
+        uint64_t runs_until_us = sent_at_us(s, "mutex_acquire", -1) + 1010000 + s->net.there_us + s->net.back_us;
+        run_to(s, runs_until_us - s->net.back_us - early_us);
+        SAME(s, asked(s, "mutex_release"), released + 1);
+        plan_let_go(&s->plans, held_back);
+        TELLS_IN(s, 500, "a:CANCELLED");
+        SAME(s, asked(s, "mutex_release"), released + 1 + early_us);
+    }
+}
+
 /* The refusal that taught the server's time took long to get there: by so much the next request may run later. */
 GIVEN(a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more,
       fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))

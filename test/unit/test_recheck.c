@@ -2,6 +2,7 @@
 /* Who made a waiter the holder looks after that grant once, when its window is over: not if it holds the name itself by then, and an end of
  * the client waits for that look no longer than it takes. */
 #include "play.h"
+#include "wire/kind.h"
 
 #define FAIR HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)
 
@@ -176,6 +177,35 @@ A_PLAY(a_release_that_finds_no_memory_to_look_leaves_nothing_behind)
         run_ms(s, WINDOW_MS);
         HOLDS(s, is_held(b));
     }
+}
+
+/* Each is granted the name, stands still, and is passed over; the look names those that were passed over, up to so many, and each once. */
+HOLDING(a_look_names_no_more_clients_than_a_script_takes, NULL)
+{
+    enum { STILL = HL_LAPSED_MAX + 2 };
+    struct handle *still[STILL], *last;
+    for (int i = 0; i < STILL; i++)
+        still[i] = waits(s, "w");
+    last = waits(s, "z");
+    for (int i = 0; i < STILL; i++)
+        world_freeze(&still[i]->client->loop.lane);
+    release_quietly(a);
+    run_ms(s, 100);
+    for (int i = 0; i < 100 * STILL && !is_held(last); i++)
+        run_ms(s, 10);
+    HOLDS(s, is_held(last));
+    for (int i = 0; i < (int)asked(s, "mutex_release"); i++) {
+        const char *named = strstr(store_line(&s->store, "mutex_release", i)->text, "  400 ");
+        int words = 0;
+        for (; named && *named; named++)
+            words += *named == ' ';
+        HOLDS(s, words <= 3 + 2 * HL_LAPSED_MAX - 1);
+    }
+    for (int i = 0; i < STILL; i++)
+        world_thaw(&s->world, &still[i]->client->loop.lane);
+    release_quietly(last);
+    run_ms(s, 2000);
+    fixture_hush(s);
 }
 
 /* By the clock that was known before it, the next request would run too late, and be sent twice. */

@@ -253,6 +253,44 @@ HOLDING(only_a_lease_that_is_too_long_is_asked_to_be_shorter, HILOCK_LOCK_OPTION
     SAME(s, words_of(store_line(&s->store, "renew", -1)->text), words_of(store_line(&s->store, "renew", 0)->text));
 }
 
+/* By an extend that was answered a lease may be as long as this. */
+HOLDING(a_lease_that_an_extend_explains_is_no_anomaly, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
+{
+    s->is_tampered = p->tells = 1;
+    extend(a, 60000);
+    uint64_t sent_us = fixture_us(s);
+    TELLS_IN(s, 2, "a:extended");
+    for (int more_ms = 0; more_ms < 2; more_ms++) {
+        run_to(s, sent_us + (uint64_t)(more_ms + 1) * 1000000 - 100000);
+        store_expire_ms(&s->store, "stock", 63607 - 1000 * (more_ms + 1) + 100 + more_ms);
+        TELLS_IN(s, 200, more_ms ? "ANOMALY" : "");
+    }
+    SAME(s, asked(s, "renew"), 3);
+}
+
+/* While a renewal that shortens may still run an extend waits, and not for longer. */
+GIVEN(an_extend_waits_while_a_renewal_may_shorten, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
+{
+    for (int i = 0; i < 2; i++) {
+        struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+        s->is_tampered = 1;
+        store_forget(&s->store);
+        store_expire_ms(&s->store, "stock", 3600000);
+        PLAN(s, .on = "renew", .after = 1, .fate.resets_after = 1);
+        while (asked(s, "renew") < 2)
+            run_us(s, 100);
+        SAME(s, words_of(store_line(&s->store, "renew", 1)->text), words_of(store_line(&s->store, "renew", 0)->text) + 2);
+        run_to(s, sent_at_us(s, "renew", 1) + 1010000 + s->net.there_us + s->net.back_us - (uint64_t)i);
+        extend(a, 60000);
+        run_us(s, 300); /* it takes one renewal, or two */
+        TELLS(s, i ? "" : "a:extended");
+        run_ms(s, 2000);
+        fixture_hush(s);
+        release_quietly(a);
+        run_ms(s, 2000);
+    }
+}
+
 /* The row of failures is counted to 255 only. */
 HOLDING(failing_for_ten_minutes_is_told_once, HILOCK_LOCK_OPTIONS(.lease_ms = 900000))
 {
