@@ -310,6 +310,47 @@ A_PLAY(a_release_that_finds_nothing_after_the_deadline_is_no_loss)
     }
 }
 
+/* Until the last microsecond of a place that the release may have left. The server is back sooner, and its answers are read then. */
+A_PLAY(a_release_is_repeated_until_nothing_can_have_come_back)
+{
+    for (uint64_t late_us = 0; late_us < 2; late_us++) {
+        struct client *p = fixture_connect(s, NULL);
+        struct handle *a = held(p, "a", "stock", &short_lease);
+        release(a);
+        run_ms(s, 1500);
+        uint64_t ends_us = a->at_us + 3000000 + 14000000;
+        size_t greeted = asked(s, "TIME"), released = asked(s, "mutex_release");
+        store_restart(&s->store, 1);
+        net_reset(&s->net, &p->loop, NET_ALL);
+        while (asked(s, "TIME") == greeted)
+            run_us(s, 10);
+        world_freeze(&p->loop.lane);
+        run_to(s, ends_us + late_us - 1);
+        run_us(s, 1);
+        world_thaw(&s->world, &p->loop.lane);
+        run_ms(s, 100);
+        SAME(s, asked(s, "mutex_release"), released + 1 - late_us);
+        client_close(p, 0);
+        unheard_ms(s, 100);
+    }
+}
+
+/* The process stood still until the lease was over. The renewal under way may have run just now, so it is over no more. */
+HOLDING(a_renewal_that_is_answered_as_the_lease_ends_is_released, &short_lease)
+{
+    PLAN(s, .on = "renew", .fate.back_us = 100000);
+    run_ms(s, 1010);
+    release(a);
+    uint64_t released_us = fixture_us(s);
+    run_us(s, 10);
+    world_freeze(&p->loop.lane);
+    run_to(s, released_us + 3000000 + 37000 + 3000000);
+    world_thaw(&s->world, &p->loop.lane);
+    run_ms(s, 10);
+    SAME(s, asked(s, "mutex_release"), 1);
+    fixture_hush(s);
+}
+
 /* What may come back with a server is a place in the queue, too, which lasts for longer than a lease. */
 WITH_CLIENT(a_release_that_a_restart_undid_is_repeated_for_as_long_as_a_place_may_stand)
 {

@@ -384,6 +384,21 @@ WITH_CLIENT(a_share_that_must_be_verified_is_not_joined)
     TELLS_IN(s, LEASE_MS, "a:RENEWAL_FAILED a:LOST EXPIRED");
 }
 
+/* Nor one that was proved over the former link only, though in the very microsecond of its last answer. */
+WITH_CLIENT(a_share_of_a_former_link_is_not_joined)
+{
+    s->net.there_us = s->net.back_us = 0;
+    reads(p, "a");
+    PLAN(s, .on = "share_renew", .fate.back_us = 100000);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    for (int i = 0; i < 150 && asked(s, "share_renew") == 0; i++)
+        run_ms(s, 1);
+    struct handle *b = acquiring(handle_new(p, "b", "stock", READS(.lease_ms = LEASE_MS)), HILOCK_FOREVER);
+    TELLS_IN(s, 200, "a:OK b:OK");
+    SAME(s, asked(s, "mutex_acquire"), 2);
+    release_quietly(b);
+}
+
 /* `held` counts handles, `shares` what the store counts. */
 WITH_CLIENT(handles_on_one_share_are_one_share)
 {
