@@ -18,7 +18,7 @@ static void on_down(const struct hilock_event *event, void *user)
 static int refused(hilock_status status, const char *text)
 {
     printf("%s: %s\n", hilock_status_name(status), text);
-    return status == HILOCK_UNSUPPORTED && strstr(text, "second hiredis") && strstr(text, "-Dhiredis=bundled");
+    return status == HILOCK_UNSUPPORTED && *text != '/' && strstr(text, "second hiredis") && strstr(text, "-Dhiredis=bundled");
 }
 
 /* There is no server at this path: a link is begun, fails, and ends. */
