@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -129,6 +130,30 @@ TRIAL_ON_TCP(in_a_forked_child_without_stdin_no_descriptor_is_left_open)
     assert_int_equal(fcntl(0, F_GETFD), -1);
     assert_int_equal(dup2(saved, 0), 0);
     close(saved);
+    trial->host.begin_turn = NULL;
+}
+
+static unsigned watched;
+
+static int count_watched(void *watch, unsigned interest) { return (void)watch, (void)interest, watched++, 0; }
+
+/* Its own one would be needed, for the loop may share its set of watches with the parent. */
+TRIAL_ON_TCP(in_a_forked_child_without_a_descriptor_to_spare_no_watch_is_touched)
+{
+    int (*set)(void *, unsigned) = trial->host.loop.watch_set;
+    struct rlimit limit, few;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    few = limit;
+    few.rlim_cur = 3;
+    trial->host.begin_turn = is_a_child;
+    trial->host.loop.watch_set = count_watched;
+    watched = 0;
+    link_trial_answer(trial, "+PONG\r\n");
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    link_trial_turns(trial, 3);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(watched, 0);
+    trial->host.loop.watch_set = set;
     trial->host.begin_turn = NULL;
 }
 

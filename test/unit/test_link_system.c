@@ -57,6 +57,13 @@ sds sdsempty(void)
     return real();
 }
 
+sds sdsMakeRoomFor(sds buffer, size_t room)
+{
+    sds (*real)(sds, size_t);
+    find("sdsMakeRoomFor", &real);
+    return has_no_memory ? NULL : real(buffer, room);
+}
+
 void sdsfree(sds buffer)
 {
     void (*real)(sds);
@@ -101,6 +108,14 @@ UNOPENED_TRIAL(without_memory_in_hiredis_none_is_opened)
     assert_int_equal(link_trial_open(trial), -1);
     has_no_memory = 0;
     link_trial_connect(trial);
+}
+
+TRIAL(without_memory_in_hiredis_nothing_is_sent)
+{
+    has_no_memory = 1;
+    assert_int_equal(link_trial_send(trial, "PING"), -1);
+    has_no_memory = 0;
+    assert_int_equal(trial->factory.backlog(trial->link), 0);
 }
 
 /* ---- the loop ---- */
