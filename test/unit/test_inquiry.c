@@ -312,6 +312,7 @@ GIVEN(without_memory_for_a_list_nobody_is_named, fixture_connect(s, HILOCK_CLIEN
 {
     static struct seen seen;
     struct handle *eye = handle_new(p, "eye", "stock", NULL);
+    run_ms(s, 10);
     for (uint64_t fail = 0; fail <= 2; fail++) { /* of a free name there is nobody to list */
         if (fail == 1)
             held(p, "a", "stock", NULL);
@@ -322,6 +323,7 @@ GIVEN(without_memory_for_a_list_nobody_is_named, fixture_connect(s, HILOCK_CLIEN
         s->memory.fails = 1;
         run_ms(s, 1);
         HOLDS(s, seen.count == 0 && seen.results == 1 && seen.result.status == (fail ? HILOCK_NO_MEMORY : HILOCK_OK));
+        s->memory.fail_at = 0;
     }
 }
 

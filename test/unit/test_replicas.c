@@ -386,3 +386,21 @@ GIVEN(who_needs_no_replicas_is_not_told_that_they_are_missing, shop(s))
     acquire(b, 1050);
     TELLS_IN(s, 1060, "b:TIMED_OUT");
 }
+
+/* The try waits for the answer to a release. It is told that the name is held when it is, and not by a grant that is given back. */
+GIVEN(a_grant_that_comes_too_late_answers_no_try, shop(s))
+{
+    struct handle *f = held(p, "f", "stock", NULL), *t = handle_new(p, "t", "stock", NULL);
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 3000, .min_validity_ms = 2500, .replicas = 1));
+    asking(p, "x", "other", &confirmed); /* opens the link for replicas, which does not wait for that answer */
+    unheard_ms(s, 10);
+    PLAN(s, .on = "mutex_release", .fate.back_us = 1000000);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 600000);
+    release_quietly(f);
+    run_ms(s, 1);
+    acquire(a, HILOCK_FOREVER);
+    acquire(t, HILOCK_TRY);
+    TELLS_IN(s, 700, "t:TIMED_OUT a:OK");
+    SAME(s, t->at_us, a->at_us);
+    SAME(s, a->result.attempts, 2);
+}
