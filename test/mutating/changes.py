@@ -17,7 +17,8 @@ LEFT_OUT = {'lib/link/tls.c', 'lib/link/bundled.c'}  # they are not in the build
 SAME_TO_ANY = os.path.join(ROOT, 'test/mutants.same')
 # besides: TLS is not in the build, and the sentence about a broken invariant is read by nobody but a developer
 LEFT_ALONE = re.compile(r'^\s*(#|//|/?\*|enum |static const |HL_REQUIRE)|HL_PLANTED|HL_REQUIRE|broken invariant|'
-                        r'shake_hands\(|tls->ops|hl_tls_unref\(|memory\w*\(.*tls_host|if \((link->(tls|ssl)|target->tls_host)\)$')
+                        r'shake_hands\(|tls->ops|hl_tls_unref\(|memory\w*\(.*tls_host|'
+                        r'if \((link->(tls|ssl)|target->tls_host)\)$')
 LUA_LEFT_ALONE = re.compile(r'^\s*--')
 LUA_COMPARED = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '~=', '~=': '==', 'and': 'or', 'or': 'and'}
 COMPARED = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '&&': '||', '||': '&&'}
@@ -78,7 +79,8 @@ def lua_changes_of(line):
         yield f'{code[found.start() - 2]} 1 is left out', line[:found.start()] + '0' + line[found.end():]
     found = re.search(r'\b((?:else)?if )(.*?)( then)\b', code)
     if found:
-        yield 'never', line[:found.end(1)] + 'nil and (' + line[found.end(1):found.start(3)] + ')' + line[found.start(3):]
+        condition = line[found.end(1):found.start(3)]
+        yield 'never', f'{line[:found.end(1)]}nil and ({condition}){line[found.start(3):]}'
     if re.match(r'\s*p?call\(.*\)$', code.rstrip()) and code.count('(') == code.count(')'):
         yield 'the call is left out', f'-- {line[:len(code.rstrip())].strip()}'
 

@@ -50,7 +50,8 @@ class Children:
 
     def is_red(self, command, processor_s, asleep_s, **environment):
         """Also if it takes longer, of a processor or by the clock."""
-        child = self.start(command, env=dict(os.environ, **environment), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        child = self.start(command, env=dict(os.environ, **environment), stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
         try:
             with contextlib.suppress(ProcessLookupError):
                 resource.prlimit(child.pid, resource.RLIMIT_CPU, (processor_s, processor_s))

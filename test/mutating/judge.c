@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* judge - many tests that play in virtual time, in one program, on the library with all mutants (switched.py).
  * First each test is played as the library is: what that costs, and which mutants it reaches. A test that is red then
- * tells nothing about mutants: it is named on standard error and left out. Then it says "ready", reads numbers of mutants
- * from standard input, and says of each "killed <test>", or "alive <number of tests that reach it>".
- * A mutant meets the tests that reach it, each in a child of its own, cheap ones and those that killed many first.
- * Invariant: a test that does not reach a mutant is green with it, because all of them are the same again each time. */
+ * tells nothing about mutants: it is named on standard error and left out. Then it says "ready", reads numbers of
+ * mutants from standard input, and says of each "killed <test>", or "alive <number of tests that reach it>". A mutant
+ * meets the tests that reach it, each in a child of its own, cheap ones and those that killed many first.
+ *
+ * A test that does not reach a mutant is green with it, because in virtual time it is the same again each time. The few
+ * that have real sockets need not be: a mutant may live that one of them would have killed. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +83,8 @@ static void judge(struct row *rows, size_t count, struct row **order, int mutant
 
 int main(void)
 {
-    struct row *rows = calloc(child_tests_count, sizeof *rows), **order = calloc(child_tests_count, sizeof(struct row *));
+    struct row *rows = calloc(child_tests_count, sizeof *rows);
+    struct row **order = calloc(child_tests_count, sizeof *order);
     size_t count = 0;
     int mutant;
     hl_plant_switch(HL_PLANT_NONE); /* or the library has no scripts */

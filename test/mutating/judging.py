@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """judging - who kills a mutant.
 
-One of C code meets first the tests that reach it (judge.c), then all other programs that are tests of the suite `unit`,
-and some seeds of each world of the simulator: all stand in one build, and the environment says which mutant is on. Those
-of scripts are judged many at a time, as rules of test/rules. Several judges take from one row of cases.
+One of C code meets first the tests that reach it (judge.c), then all other programs that are tests of the suite
+`unit`, and some seeds of each world of the simulator: all stand in one build, and the environment says which mutant is
+on. Those of scripts are judged many at a time, as rules of test/rules. Several judges take from one row of cases.
 
 Invariant: whoever kills is green as the library is."""
 import collections
@@ -38,16 +38,12 @@ def is_script(mutant):
     return mutant.path.endswith('.lua')
 
 
-def introspected(tree, what):
-    return json.loads(subprocess.run(['meson', 'introspect', tree.build, what], check=True, stdout=subprocess.PIPE).stdout)
-
-
 def killers_beside_judge(tree):
     """{program: killer} of other tests of the suite."""
     made_of = tree.children.run('ninja', '-C', tree.build, '-t', 'inputs', *JUDGES)[1]
     judged = set(re.findall(r'^(test/\S+)\.p/', made_of, re.M)) | set(RULES)
     killers = {}
-    for test in introspected(tree, '--tests'):
+    for test in json.loads(tree.children.run('meson', 'introspect', tree.build, '--tests')[1]):
         program = os.path.relpath(test['cmd'][0], tree.build)
         is_plain = all(re.fullmatch(r'\w+', arg) for arg in test['cmd'][1:])  # others are about what stands beside us
         if is_plain and 'unit' in {suite.rpartition(':')[2] for suite in test['suite']} and program not in judged:
@@ -60,14 +56,6 @@ def worlds_of(tree, seeds):
     simulator = shutil.copy2(os.path.join(tree.build, SIMULATOR), os.path.join(tree.folder, 'hilock-sim'))
     return [Killer(f'the world {world}', [simulator, '--fresh', '--seeds', f'1..{seeds}', '--world', world], ASLEEP_S)
             for world in WORLDS if seeds]
-
-
-def built(folder, children, mutants):
-    """The tree, with what judges these mutants."""
-    tree = Tree(folder, children)
-    tree.switch(mutants)
-    tree.set_up()
-    return tree
 
 
 def as_rule(name, mutant, text):
@@ -85,13 +73,13 @@ class Program:
     """One that judges (judge.c)."""
 
     def __init__(self, tree, program, is_silent):
-        self.child = tree.children.start([os.path.join(tree.build, program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                         stderr=subprocess.DEVNULL if is_silent else None, text=True)
+        self.child = tree.children.start([os.path.join(tree.build, program)], text=True, stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL if is_silent else None)
 
     def heard(self):
         said = self.child.stdout.readline().split()
         if not said:
-            raise Ended
+            raise SystemExit(f'{self.child.args[0]} ended by itself')
         return said[0]
 
     def kills(self, number):
@@ -109,7 +97,7 @@ class Court:
         self.killers, self.kills = [], collections.Counter()
         self.fates, self.ends = queue.Queue(), None
         self.case_lock, self.scripts_lock, self.killers_lock = threading.Lock(), threading.Lock(), threading.Lock()
-        self.begun = threading.Barrier(asked.jobs, action=self.begin)
+        self.begun = threading.Barrier(asked.jobs, action=self.begin)  # the time counts once all are ready
 
     def in_turn(self, mutants):
         """One of C code, or many of scripts, at a time."""
@@ -140,7 +128,8 @@ class Court:
 
     def is_red(self, killer, mutant):
         slowest = SLOWER * killer.seconds
-        return self.children.is_red(killer.command, int(LEAST_S + slowest), ASLEEP_S + 2 * slowest, HL_MUTANT=str(mutant))
+        return self.children.is_red(killer.command, int(LEAST_S + slowest), ASLEEP_S + 2 * slowest,
+                                    HL_MUTANT=str(mutant))
 
     def sit(self, name, unknown):
         """The life of a judge, in a thread of its own."""
@@ -155,14 +144,14 @@ class Court:
                     self.fates.put(fate)
         except (Ended, threading.BrokenBarrierError):
             pass
-        except BaseException as why:
+        except BaseException as why:  # all others end with it; once they do, nobody listens
             self.begun.abort()
             self.fates.put(why)
         finally:
             self.fates.put(None)
 
     def judged(self, programs, name, case):
-        """(mutant, what killed it)"""
+        """(mutant, what killed it), of one case; name: of the judge."""
         if not is_script(case[0]):
             return [(case[0], self.killer_of(programs, name, case[0]))]
         with self.scripts_lock:
@@ -185,12 +174,13 @@ class Court:
         return None
 
     def scripts_judged(self, mutants):
-        """The same of mutants of scripts: all of them stand in one build, as the rules do."""
+        """(mutant, what killed it), of scripts: all of them stand in one build, as the rules do."""
         place = os.path.join(self.tree.path, 'test/rules/scripts.rules')
         names = {f'MUTANT_{number}': mutant for number, mutant in enumerate(mutants)}
         fates, before = {}, text_of(place)
         texts = {mutant.path: text_of(os.path.join(self.tree.path, mutant.path)) for mutant in mutants}
-        write(place, before + ''.join('\n' + as_rule(name, mutant, texts[mutant.path]) for name, mutant in names.items()))
+        rules = [as_rule(name, mutant, texts[mutant.path]) for name, mutant in names.items()]
+        write(place, '\n'.join([before, *rules]))
         try:
             self.tree.compile(*RULES, SIMULATOR)
         finally:
@@ -198,7 +188,8 @@ class Court:
         for program in reversed(RULES):  # those of the scripts are quick
             left = [name for name in names if name not in fates]
             if left:
-                said = self.children.run(os.path.join(self.tree.build, program), '--first', *left, stderr=subprocess.DEVNULL)[1]
+                program = os.path.join(self.tree.build, program)
+                said = self.children.run(program, '--first', *left, stderr=subprocess.DEVNULL)[1]
                 fates |= {name: TESTS for name in re.findall(r'^(\w+):\n  \w+', said, re.M)}
         for killer in self.killers:
             if killer.name.startswith('the world '):
@@ -213,7 +204,9 @@ def fates_of(asked, mutants, folder):
     """(mutant, what killed it), of as many as there is time for."""
     children = Children()
     try:
-        tree = built(folder, children, mutants)
+        tree = Tree(folder, children)
+        tree.switch(mutants)
+        tree.set_up()
         others = killers_beside_judge(tree) if tree.numbers else {}
         tree.compile(SIMULATOR, *(JUDGES if tree.numbers else []), *others)
         court, unknown = Court(asked, tree, mutants), [*others.values(), *worlds_of(tree, asked.seeds)]

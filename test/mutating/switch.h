@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* switch - which mutant is on, where all of them stand in one build (switched.py): HL_MUTANT=<number> in the environment,
- * or hl_mutant. Each source of that tree begins with it; the one that defines HL_MUTANTS, how many there are, has what is
- * declared here. */
+/* switch - which mutant is on, where all of them stand in one build (switched.py): HL_MUTANT=<number> in the
+ * environment, or hl_mutant. Each source of that tree begins with it; the one that defines HL_MUTANTS, how many there
+ * are, has what is declared here. */
 #ifndef TEST_MUTATING_SWITCH_H
 #define TEST_MUTATING_SWITCH_H
 

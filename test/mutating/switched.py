@@ -102,8 +102,8 @@ class Functions:
             return self.block(at)
         if word in (';', '}'):
             return at + (word == ';')
-        known = {'if': self.if_else, 'while': self.loop, 'switch': self.switch, 'for': self.for_parts, 'do': self.do_while,
-                 'case': self.label, 'default': self.label}
+        known = {'if': self.if_else, 'while': self.loop, 'switch': self.switch, 'for': self.for_parts,
+                 'do': self.do_while, 'case': self.label, 'default': self.label}
         if word in known:
             return known[word](at)
         if self.text(at + 1) == ':':
@@ -177,7 +177,8 @@ class Functions:
             words += self.text(at) != '*'
             at += 1
         if self.text(at) in ('{', '(') and words:  # a struct, or a pointer to a function
-            return first in ('struct', 'union', 'enum') or (self.text(at + 1) == '*' and self.text(self.after(at)) == '(')
+            return first in ('struct', 'union', 'enum') or \
+                (self.text(at + 1) == '*' and self.text(self.after(at)) == '(')
         return words > 1
 
     def initializers(self, at, behind):
@@ -222,9 +223,11 @@ def changed_part(line, text):
 def both(place, text, mutants):
     """What stands there then; mutants: (number, text)."""
     if place.form == 'statement':
-        return '{ ' + ''.join(f'if (HL_MUTANT({number})) {{ {mutant} }} else ' for number, mutant in mutants) + f'{{ {text} }} }}'
+        return '{ ' + ''.join(f'if (HL_MUTANT({number})) {{ {mutant} }} else ' for number, mutant in mutants) + \
+            f'{{ {text} }} }}'
     sign = '!!' if place.form == 'condition' else ''
-    return '(' + ''.join(f'HL_MUTANT({number}) ? {sign}({mutant}) : ' for number, mutant in mutants) + f'{sign}({text}))'
+    return '(' + ''.join(f'HL_MUTANT({number}) ? {sign}({mutant}) : ' for number, mutant in mutants) + \
+        f'{sign}({text}))'
 
 
 def with_mutants(text, mutants):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* child - the tests of a program that breaks the library on purpose, and one of them in a child process of its own: what
- * is broken may end it, or make it run for ever. The tests enter themselves (unit/suite.h). */
+/* child - the tests of a program that breaks the library on purpose, and one of them in a child process of its own:
+ * what is broken may end it, or make it run for ever. The tests enter themselves (unit/suite.h). */
 #ifndef TEST_RULES_CHILD_H
 #define TEST_RULES_CHILD_H
 
