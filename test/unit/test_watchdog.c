@@ -268,6 +268,22 @@ HOLDING(a_lease_that_an_extend_explains_is_no_anomaly, HILOCK_LOCK_OPTIONS(.leas
     SAME(s, asked(s, "renew"), 3);
 }
 
+/* The server's time was asked for together with the second renewal, when the first one had found the lease too long; the next answer is away. */
+HOLDING(a_time_that_was_asked_for_with_the_latest_renewal_is_fresh_enough_to_shorten, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
+{
+    s->is_tampered = 1;
+    run_ms(s, 500);
+    store_expire_ms(&s->store, "stock", 3600000);
+    PLAN(s, .on = "TIME", .after = 1, .holds = 1, .times = PLAN_ALWAYS);
+    extend(a, 0);
+    extend(a, 0);
+    run_ms(s, 1100);
+    SAME(s, asked(s, "renew"), 3);
+    SAME(s, words_of(store_line(&s->store, "renew", 1)->text), words_of(store_line(&s->store, "renew", 0)->text));
+    SAME(s, words_of(store_line(&s->store, "renew", 2)->text), words_of(store_line(&s->store, "renew", 0)->text) + 2);
+    fixture_hush(s);
+}
+
 /* While a renewal that shortens may still run an extend waits, and not for longer. */
 GIVEN(an_extend_waits_while_a_renewal_may_shorten, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
 {
