@@ -131,6 +131,30 @@ A_PLAY(a_slot_by_MOVED_is_as_new_as_the_epoch_of_who_had_it)
     HOLDS(s, is_at(store_at(s, 1), a));
 }
 
+static void date_the_second_last(struct sim_map *map) { map->nodes[1].epoch = 9; }
+
+/* Server 1, whose epoch is the newest, has it by MOVED. Server 0 has not heard of that, and no other tells. */
+A_PLAY(a_slot_by_MOVED_makes_no_server_older)
+{
+    const char *name = cluster_name(2, 0);
+    cluster_set(s);
+    cluster_change(s, date_the_second_last);
+    struct client *p = beside_one(s);
+    for (unsigned i = 1; i < CLUSTER_MASTERS; i++)
+        PLAN(s, .on = "CLUSTER NODES", .at = store_at(s, i), .times = PLAN_ALWAYS, .error = "LOADING");
+    for (unsigned i = 1; i < CLUSTER_MASTERS; i++)
+        sim_store_give_slot(store_at(s, i)->core, cluster_slot(name), 1);
+    struct handle *a = asking(p, "a", name, NULL);
+    unheard_ms(s, 1000);
+    asks_the_next(p);
+    asks_the_next(p);
+    SAME(s, asked(s, "CLUSTER SLOTS"), 2);
+    release(a);
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(s, 100, "a:released a:OK");
+    SAME(s, counts_of(p).redirects, 1);
+}
+
 /* Nobody names a server for that slot, once MOVED has named server 1 for it. */
 A_PLAY(a_slot_that_an_answer_leaves_out_stays_where_it_is)
 {
