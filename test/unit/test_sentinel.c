@@ -100,6 +100,15 @@ WITH_SENTINELS(the_first_failover_of_all_is_followed_and_not_back)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
+/* They are cut off from it, perhaps, and outnumber it. */
+WITH_SENTINELS(the_newest_epoch_counts_though_the_other_sentinels_never_hear_of_it)
+{
+    struct client *p = sentinels_connect(s);
+    p->tells = 1;
+    sentinels_fail_over(s, 1, 1, 0);
+    TELLS_IN(s, 60000, "failover down up");
+}
+
 WITH_SENTINELS(a_promotion_is_asked_after)
 {
     struct client *p = sentinels_connect(s);
