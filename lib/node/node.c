@@ -200,7 +200,6 @@ static void come_up(struct hl_node *node)
         hl_node_report(node, HL_NODE_UP, NULL);
     if (node->events->on_up)
         node->events->on_up(node->arg, node);
-    pump(node);
 }
 
 static void on_reply(void *arg, const struct hl_reply *reply)
