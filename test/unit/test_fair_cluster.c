@@ -110,6 +110,21 @@ A_PLAY(a_channel_that_is_used_again_and_again_is_kept)
     SAME(s, asked_all(s, "SSUBSCRIBE"), 4);
 }
 
+/* The link was closed meanwhile, because nobody waited there. */
+GIVEN(a_channel_whose_link_has_rested_is_subscribed_again, cluster_begin(s))
+{
+    const char *name = cluster_name(1, 0);
+    held(p, "x", cluster_name(0, 0), NULL);
+    struct handle *h = waits(p, "h", name);
+    release_quietly(h);
+    run_ms(s, 100000);
+    SAME(s, listeners(1, h), 0);
+    store_grant(store_at(s, 1), name, "x:9", 60000);
+    acquire(h, HILOCK_FOREVER);
+    run_ms(s, 100);
+    SAME(s, listeners(1, h), 1);
+}
+
 /* By the default user, say: the plain channels are taken, and the log has the right that is missing. */
 A_PLAY(a_right_that_sharded_channels_need_is_named)
 {

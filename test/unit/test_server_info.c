@@ -63,10 +63,23 @@ static const struct {
     {0, UP(2), 514 * S, 510 * S + S / 2, NEWS, 513 * S},
 };
 
+/* It is the last that fits, and a longer one is none. */
+TEST(a_run_id_has_forty_letters)
+{
+    char run_id[HL_RUN_ID_MAX + 1];
+    struct hl_reply reply = said(OF_A);
+    hl_server_info_read_run(run_id, &reply);
+    assert_string_equal(run_id, RUN_A);
+    reply = said("run_id:" RUN_A "a\r\n");
+    hl_server_info_read_run(run_id, &reply);
+    assert_string_equal(run_id, "");
+}
+
 TEST(a_replica_is_a_slave_to_the_letter)
 {
     static const struct { const char *text; int is_replica; } rows[] = {
-        {"# Replication\r\nrole:slave\r\n", 1}, {"role:master\r\n", 0}, {"role:slaves\r\n", 0}, {"role:slate\r\n", 0}, {"role:\r\n", 0}, {"", 0}};
+        {"# Replication\r\nrole:slave\r\n", 1}, {"role:master\r\n", 0}, {"role:slaves\r\n", 0}, {"role:slate\r\n", 0}, {"role:\r\n", 0}, {"", 0},
+        {"role:\nrole:slave\r\n", 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct hl_reply reply = said(rows[i].text);
         assert_int_equal(hl_server_info_is_replica(&reply), rows[i].is_replica);
