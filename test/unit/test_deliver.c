@@ -238,6 +238,31 @@ A_PLAY(a_turn_has_two_milliseconds_for_callbacks)
     }
 }
 
+static void take_long_before_a_late_turn(struct handle *handle)
+{
+    world_jump_us(&handle->fixture->world, 3000);
+    handle->client->loop.late_us = 50000;
+}
+
+/* Also if nothing is left of the news that were cut off, and an answer without news came in between. */
+HOLDING(after_callbacks_that_took_too_long_news_wait_for_the_next_turn, NULL)
+{
+    struct handle *e = held(p, "e", "other", NULL), *x = handle_new(p, "x", "one", NULL), *y = handle_new(p, "y", "two", NULL);
+    PLAN(s, .on = "mutex_release", .fate.back_us = 5000);
+    PLAN(s, .on = "renew", .fate.back_us = 6000);
+    release_quietly(e);
+    extend(a, 0);
+    when(x, "CANCELLED", take_long_before_a_late_turn);
+    acquire(x, HILOCK_FOREVER);
+    acquire(y, HILOCK_FOREVER);
+    cancel(x);
+    cancel(y);
+    run_us(s, 10);
+    handle_free(y);
+    TELLS_IN(s, 20, "x:CANCELLED");
+    TELLS_IN(s, 40, "a:extended");
+}
+
 /* ---- what is not told yet ---- */
 
 /* Of two losses that were found in one turn. */
