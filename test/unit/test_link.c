@@ -88,6 +88,18 @@ TRIAL(on_a_turn_that_is_refused_nothing_is_read)
     tells(trial, "up +PONG +AGAIN");
 }
 
+TRIAL(one_that_cannot_be_watched_again_after_such_a_turn_ends)
+{
+    link_trial_ask(trial);
+    link_trial_turns(trial, 1);
+    trial->host.begin_turn = refuse;
+    link_trial_answer(trial, "+PONG\r\n");
+    link_trial_turns(trial, 3);
+    trial->host.begin_turn = NULL;
+    poll_loop_refuse_watching(trial->loop, 1);
+    tells(trial, "up +PONG down(the loop cannot watch the connection)");
+}
+
 /* ---- the descriptor ---- */
 
 static int find_fd(const struct link_trial *trial)

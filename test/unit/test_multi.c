@@ -277,9 +277,17 @@ static void ended_while_under_way(struct fixture *s, void (*end)(struct handle *
 }
 
 static void cancel_it(struct handle *handle) { SAME(handle->fixture, cancel(handle), HILOCK_OK); }
+static void cancel_and_drop(struct handle *handle)
+{
+    cancel_it(handle);
+    handle_drop(handle);
+}
+
 A_PLAY(cancelled_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, cancel_it, "m:CANCELLED"); }
 A_PLAY(freed_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_free, ""); }
 A_PLAY(dropped_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_drop, ""); }
+
+A_PLAY(cancelled_and_dropped_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, cancel_and_drop, ""); }
 
 WITH_CLIENT(without_memory_it_returns_what_it_got_all_the_same)
 {
@@ -346,18 +354,6 @@ A_PLAY(behind_a_holder_that_hands_over_it_keeps_what_it_has)
     store_free_name(&s->store, "b");
     TELLS_IN(s, 3000, "m:WAITING m:OK");
     HOLDS(s, has_all(s, abc));
-}
-
-WITH_CLIENT(an_extend_that_finds_a_name_lost_says_so_instead_of_on_lost)
-{
-    struct handle *m = held_all(p, "m", abc, NULL);
-    s->is_tampered = 1;
-    store_delete(&s->store, "b");
-    extend(m, 60000);
-    TELLS_IN(s, 5, "m:extend LOST");
-    HOLDS(s, strstr(m->detail, "our hold of \"b\"; all 3 names"));
-    TELLS_IN(s, 60000, "");
-    HOLDS(s, has_none(s, abc));
 }
 
 /* Of the names that were given as c, b, a it waits for a first, and has none until then. */

@@ -94,6 +94,18 @@ HAVING(a_release_of_several_names_is_one_attempt_and_has_no_votes, held_all(fixt
     SAME(s, a->result.votes, 0);
 }
 
+HAVING(an_extend_that_finds_a_name_lost_says_so_instead_of_on_lost, held_all(fixture_connect(s, NULL), NULL))
+{
+    s->is_tampered = 1;
+    store_delete(&s->store, "b");
+    extend(a, 60000);
+    TELLS_IN(s, 5, "m:extend LOST");
+    HOLDS(s, strstr(a->detail, "our hold of \"b\"; all 3 names"));
+    TELLS_IN(s, 60000, "");
+    for (size_t i = 0; abc[i]; i++)
+        HOLDS(s, !is_ours(s, abc[i]));
+}
+
 /* Whichever allocation fails: the extend is refused, or it is answered, and nothing is left of it. */
 HAVING(an_extend_of_several_names_without_memory_is_refused_whole, held_all(fixture_connect(s, NULL), NULL))
 {
