@@ -72,6 +72,21 @@ WITH_CLIENT(no_turn_begins_after_a_third_of_the_lease)
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
+WITH_CLIENT(the_last_turn_begins_a_microsecond_before_a_third_of_the_lease)
+{
+    for (int late_us = 0; late_us <= 1; late_us++) {
+        struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
+        size_t before = asked(s, "mutex_release");
+        run_to(s, a->at_us + 10000000 - 1 + (uint64_t)late_us);
+        release_quietly(a);
+        TELLS_IN(s, 5, "b:WAITING b:OK");
+        SAME(s, asked(s, "mutex_release") - before, late_us);
+        handle_free(a);
+        handle_free(b);
+        run_ms(s, 5);
+    }
+}
+
 /* A pushed grant is renewed after a third of its window, and then a new turn begins before the answer is there. */
 A_PLAY(a_renewal_under_way_has_its_time_in_the_next_turn_too)
 {
