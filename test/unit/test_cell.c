@@ -89,6 +89,7 @@ WITH_CLIENT(without_a_page_there_is_no_client)
 }
 
 static void *check_here(void *cell) { return (void *)(intptr_t)hl_cell_check_thread(cell); }
+static void *turn_here(void *cell) { return (void *)(intptr_t)hl_cell_enter(cell); }
 
 /* Whether that one turns the loop or adopts the client. */
 WITH_CLIENT(from_the_first_thread_on_another_one_is_refused)
@@ -105,6 +106,8 @@ WITH_CLIENT(from_the_first_thread_on_another_one_is_refused)
             SAME(s, hl_cell_adopt(cell), HILOCK_OK);
         HOLDS(s, pthread_create(&thread, NULL, check_here, cell) == 0 && pthread_join(thread, &then) == 0 && then == refused);
         SAME(s, hl_cell_check_thread(cell), HILOCK_OK);
+        HOLDS(s, pthread_create(&thread, NULL, turn_here, cell) == 0 && pthread_join(thread, &then) == 0 && then == refused);
+        SAME(s, atomic_load(&cell->wrong_thread), 1); /* turns are counted */
         hl_cell_unref(cell);
     }
 }

@@ -417,7 +417,6 @@ HOLDING(a_thread_adopts_and_the_former_is_refused, NULL)
     TELLS_IN(s, 60000, ""); /* and it is renewed again */
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
     SAME(s, client_lines(p, "another thread than before turns"), 1);
-    HOLDS(s, counts_of(p).wrong_thread > 20); /* each turn is counted, too */
     SAME(s, hilock_client_adopt(NULL), HILOCK_INVALID);
 }
 
