@@ -16,11 +16,8 @@ enum { RECENT_MAX = 1024 };
 struct hl_recent {
     unsigned next;
     struct acknowledged {
-        struct hl_name *name;   /* referenced; NULL: the entry is empty */
-        struct hl_terms *terms; /* referenced */
-        uint64_t id;
+        struct hl_ended ended;  /* its name and its terms are referenced; name NULL: this is empty */
         uint64_t at_us;         /* the begin of the loop's call in which the acknowledgement was read */
-        struct hl_entry_parts entry; /* the id may be in the queue again under this entry */
     } ring[RECENT_MAX];
 };
 
@@ -266,16 +263,15 @@ void hl_ending_begin_release(struct hl_hold *hold, struct hl_hold *carried, stru
     hl_life_end(hold, &(struct hl_withdrawal){END_RELEASED, caller, carried});
 }
 
-int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_parts entry,
-                         enum hl_end end)
+int hl_ending_release_id(struct hl_core *core, const struct hl_ended *ended, enum hl_end end)
 {
-    struct hl_hold *hold = hl_hold_new(core, lock);
+    struct hl_hold *hold = hl_hold_new(core, ended->name, ended->terms);
     if (!hold)
         return 0;
-    hold->id = id;
-    hold->entry = entry;
+    hold->id = ended->id;
+    hold->entry = ended->entry;
     hold->kept = KEPT_MAYBE;
-    hold->is_queued = hl_has_queue(lock->terms) != 0;
+    hold->is_queued = hl_has_queue(ended->terms) != 0;
     hl_ending_begin(hold, end);
     return 1;
 }
@@ -296,9 +292,9 @@ static void trace_fault(const struct hl_hold *hold, enum hl_what what, const cha
 
 static void forget(struct hl_core *core, struct acknowledged *old)
 {
-    hl_name_unref(core, &core->host.memory, old->name);
-    hl_terms_unref(old->terms);
-    old->name = NULL;
+    hl_name_unref(core, &core->host.memory, old->ended.name);
+    hl_terms_unref(old->ended.terms);
+    old->ended.name = NULL;
 }
 
 /* Remembers this acknowledged release, if the deployment or the kind needs it (see ending.h). */
@@ -315,9 +311,9 @@ static void remember(const struct hl_hold *hold)
         return;
     old = &holds->recent_releases->ring[holds->recent_releases->next];
     holds->recent_releases->next = (holds->recent_releases->next + 1) % RECENT_MAX;
-    if (old->name)
+    if (old->ended.name)
         forget(core, old);
-    *old = (struct acknowledged){hold->name, hold->terms, hold->id, hold->request.node->active_at_us, hold->entry};
+    *old = (struct acknowledged){{hold->name, hold->terms, hold->id, hold->entry}, hold->request.node->active_at_us};
     hold->name->refs++;
     hold->terms->refs++;
 }
@@ -450,10 +446,10 @@ void hl_ending_on_renewal(struct hl_hold *hold, const struct hl_response *said, 
  * place or a lease which that server brought back would not be over yet. */
 static int may_be_back(struct hl_core *core, const struct acknowledged *old)
 {
-    const struct hl_node *node = hl_name_node(core, old->name);
+    const struct hl_node *node = hl_name_node(core, old->ended.name);
     int is_another = node->moved_at_us >= old->at_us || node->server_info.started_us >= (int64_t)old->at_us;
-    uint64_t stands_us = hl_has_queue(old->terms) ? queue_span_us(&old->entry) : 0;
-    uint64_t lasts_us = hl_terms_lease_us(old->terms) + stands_us;
+    uint64_t stands_us = hl_has_queue(old->ended.terms) ? queue_span_us(&old->ended.entry) : 0;
+    uint64_t lasts_us = hl_terms_lease_us(old->ended.terms) + stands_us;
     return is_another && old->at_us + lasts_us >= hl_now_us(&core->host);
 }
 
@@ -461,9 +457,8 @@ void hl_endings_repeat(struct hl_core *core)
 {
     for (unsigned i = 0; core->holds->recent_releases && i < RECENT_MAX; i++) {
         struct acknowledged *old = &core->holds->recent_releases->ring[i];
-        const struct hilock_lock stand_in = {.terms = old->terms, .name = old->name};
-        int is_back = stand_in.name && may_be_back(core, old);
-        if (is_back && hl_ending_release_id(core, &stand_in, old->id, old->entry, END_REPEATED))
+        int is_back = old->ended.name && may_be_back(core, old);
+        if (is_back && hl_ending_release_id(core, &old->ended, END_REPEATED))
             forget(core, old); /* without memory, the release is repeated when the next link comes up */
     }
 }
@@ -472,7 +467,7 @@ void hl_endings_forget(struct hl_core *core)
 {
     struct hl_holds *holds = core->holds;
     for (unsigned i = 0; holds->recent_releases && i < RECENT_MAX; i++)
-        if (holds->recent_releases->ring[i].name)
+        if (holds->recent_releases->ring[i].ended.name)
             forget(core, &holds->recent_releases->ring[i]);
     hl_memory_free(&core->host.memory, holds->recent_releases);
     holds->recent_releases = NULL;

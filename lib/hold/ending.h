@@ -18,10 +18,15 @@
 
 #include "hold/hold.h"
 
-/* Releases an id that may be at the store. Returns 0 without memory: then the id stays until its lease or its place has
- * run out, unless this is called again. */
-int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_parts entry,
-                         enum hl_end end);
+struct hl_ended { /* an id that may be at the store, and that no hold of this client has any more */
+    struct hl_name *name;
+    struct hl_terms *terms; /* whose scripts release it */
+    uint64_t id;
+    struct hl_entry_parts entry; /* the entry under which the id may be in the queue */
+};
+/* Releases such an id. Returns 0 without memory: then the id stays until its lease or its place has run out, unless
+ * this is called again. */
+int hl_ending_release_id(struct hl_core *core, const struct hl_ended *ended, enum hl_end end);
 /* Ends a hold that is not ending. If nothing of it is at the store, the hold is freed at once. */
 void hl_ending_begin(struct hl_hold *hold, enum hl_end end);
 /* The same for a hold that its user released. If the hold was lost, and that is not reported yet, the answer to the

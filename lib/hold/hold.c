@@ -11,7 +11,7 @@
 #include "node/clock.h"
 #include "wire/record.h"
 
-struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock)
+struct hl_hold *hl_hold_new(struct hl_core *core, struct hl_name *name, struct hl_terms *terms)
 {
     struct hl_hold *hold = hl_memory_new(&core->host.memory, sizeof *hold);
     if (!hold || hl_alarm_begin(&core->holds->alarms, &hold->alarm) != 0) {
@@ -19,11 +19,11 @@ struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock
         return NULL;
     }
     hold->notice.ops = core->holds->reports;
-    hold->terms = lock->terms;
-    hold->terms->refs++;
+    hold->terms = terms;
+    terms->refs++;
     hold->request.ops = core->holds->requests;
-    hold->name = lock->name;
-    hold->name->refs++;
+    hold->name = name;
+    name->refs++;
     core->holds->count++;
     TAILQ_INSERT_TAIL(&core->holds->live, hold, live);
     return hold;

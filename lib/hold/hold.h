@@ -226,7 +226,8 @@ static inline void hl_hold_tell(struct hl_hold *hold, const struct hl_hold_event
     hl_hold_core(hold)->holds->on_event(hold, event);
 }
 
-struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock); /* returns NULL without memory */
+/* Returns NULL without memory. */
+struct hl_hold *hl_hold_new(struct hl_core *core, struct hl_name *name, struct hl_terms *terms);
 /* The only way to another state. Stops the program if the drawing has no arrow to it. */
 void hl_hold_enter(struct hl_hold *hold, enum hl_hold_state state);
 /* call only when nothing of the hold is at the store or on the wire */

@@ -372,12 +372,13 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
  * too late has neither an id nor a place. */
 int hl_acquire_prepare(struct hl_acquire *acquire)
 {
-    struct hl_core *core = hl_lock_core(acquire->lock);
+    struct hilock_lock *lock = acquire->lock;
+    struct hl_core *core = hl_lock_core(lock);
     int is_begun = acquire->hold && acquire->hold->id;
     int needs_place = !acquire->place && !is_begun && hl_place_is_wanted(acquire);
     int has_place = !needs_place || hl_place_new(core, acquire) == 0;
-    if (has_place && !acquire->hold && (acquire->hold = hl_hold_new(core, acquire->lock)) != NULL)
-        hl_hold_join(acquire->hold, acquire->lock);
+    if (has_place && !acquire->hold && (acquire->hold = hl_hold_new(core, lock->name, lock->terms)) != NULL)
+        hl_hold_join(acquire->hold, lock);
     if (has_place && acquire->hold)
         return 1;
     hl_lines_retry_soon(core);

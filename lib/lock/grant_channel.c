@@ -73,9 +73,9 @@ static int is_ending(struct hl_core *core, const struct hl_name *name, uint64_t 
 static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *push)
 {
     struct hl_core *core = channel->core;
-    struct hilock_lock stand_in = /* no handle of the user: the release needs only terms and a name */
-        {.terms = core->locks->undo_terms};
+    struct hl_ended unknown = {.terms = core->locks->undo_terms, .id = push->id, .entry = {.channel = ENTRY_NONE}};
     uint64_t now_us = hl_now_us(&core->host);
+    struct hl_name *name;
     int is_held;
     if (push->id > core->id_last)
         return;
@@ -85,16 +85,16 @@ static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *p
     }
     if (++channel->undone > UNDONE_MAX)
         return;
-    stand_in.name = hl_name_ref(core, push->name, push->name_length, core->route->ops->is_spread ? 0 : channel->slot);
-    if (!stand_in.name)
+    name = hl_name_ref(core, push->name, push->name_length, core->route->ops->is_spread ? 0 : channel->slot);
+    if (!name)
         return;
-    is_held = hl_hold_find(stand_in.name, push->id) || is_ending(core, stand_in.name, push->id);
-    if (!is_held &&
-        hl_ending_release_id(core, &stand_in, push->id, (struct hl_entry_parts){.channel = ENTRY_NONE}, END_BY_CLIENT))
-        hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = stand_in.name->bytes});
-    if (!is_held && stand_in.name->line)
-        hl_line_wake_places(stand_in.name->line, stand_in.name->line->waiting_here, NULL);
-    hl_name_unref(core, &core->host.memory, stand_in.name);
+    unknown.name = name;
+    is_held = hl_hold_find(name, push->id) || is_ending(core, name, push->id);
+    if (!is_held && hl_ending_release_id(core, &unknown, END_BY_CLIENT))
+        hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = name->bytes});
+    if (!is_held && name->line)
+        hl_line_wake_places(name->line, name->line->waiting_here, NULL);
+    hl_name_unref(core, &core->host.memory, name);
 }
 
 /* Gives a push to the place with its id. If that place is gone: a grant is released; a message "ask" without a pause is
