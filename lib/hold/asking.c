@@ -118,17 +118,22 @@ static void give_answer(struct hl_hold *hold, const struct hl_response *said)
     hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_ANSWERED, .said = said});
 }
 
-static void on_granted(struct hl_hold *hold, const struct hl_response *said)
+static void tell_granted(struct hl_hold *hold)
+{
+    hold->kept = KEPT_OURS;
+    hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_GRANTED});
+}
+
+static void take_grant(struct hl_hold *hold, const struct hl_response *said)
 {
     uint64_t from_us = HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? hl_now_us(&hl_hold_core(hold)->host)
         : hold->request.sent_us;
     hold->is_queued = 0;
     hold->token = said->token;
     hold->deadline_us = hl_lease_deadline_us(from_us, (uint64_t)hold->asked_ms * 1000);
-    if (!hold->terms->replicas) {
-        hold->kept = KEPT_OURS;
-        give_answer(hold, said);
-    } else {
+    if (!hold->terms->replicas)
+        tell_granted(hold);
+    else {
         hl_hold_enter(hold, HOLD_CONFIRMING);
         hl_confirm_link_ask(&hold->request, hold->terms->replicas, hold->terms->replica_timeout_ms);
     }
@@ -140,8 +145,7 @@ void hl_asking_on_wait(struct hl_hold *hold, const struct hl_response *fault, co
     struct hl_response said = {.result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_NOT_REPLICATED, 0}};
     struct hl_text words;
     if (reply->type == HL_REPLY_INTEGER && reply->integer >= hold->terms->replicas) {
-        hold->kept = KEPT_OURS;
-        give_answer(hold, &(struct hl_response){.result = HL_YES});
+        tell_granted(hold);
         return;
     }
     hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = hold->token});
@@ -171,7 +175,7 @@ void hl_asking_on_answer(struct hl_hold *hold, const struct hl_response *said, c
     if (said->result == HL_LATE)
         hl_clock_learn(hold->request.node, said->server_us, hold->request.sent_us);
     if (said->result == HL_YES)
-        on_granted(hold, said);
+        take_grant(hold, said);
     else if (said->result == HL_AGAIN)
         send_acquire(hold, STAGE_SECOND);
     else if (said->result == HL_LATE && hold->stage != STAGE_FIRST_AFTER_LATE)
@@ -206,11 +210,10 @@ void hl_asking_use_push(struct hl_hold *hold, uint64_t token, uint64_t deadline_
 {
     if (hl_node_withdraw(&hold->request))
         hl_hold_enter(hold, HOLD_WAITING);
-    hold->kept = KEPT_OURS;
     hold->token = token;
     hold->deadline_us = deadline_us;
     hold->window_ms = (uint16_t)window_ms;
-    give_answer(hold, &(struct hl_response){.result = HL_YES});
+    tell_granted(hold);
 }
 
 uint64_t hl_asking_new_id(const struct hilock_lock *lock)

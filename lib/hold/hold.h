@@ -175,7 +175,8 @@ _Static_assert(sizeof(struct hl_hold) <= 248 || sizeof(void *) != 8, "every lock
 enum hl_hold_what { /* what the owner of a hold is told: the folder above, for the acquire that the hold serves */
     EVENT_ASKS,         /* an acquire is about to be sent: the owner adds to `params` what makes it a heartbeat or a
                            try */
-    EVENT_ANSWERED,     /* the hold is acquiring: `said` is YES, NO or FAULT; NULL: there is no answer */
+    EVENT_GRANTED,      /* the hold is acquiring, and OURS now: by an answer, by replicas, or by a push */
+    EVENT_ANSWERED,     /* the hold is acquiring: `said` is NO or FAULT; NULL: there is no answer */
     EVENT_UNCONFIRMED,  /* the hold is acquiring: its grant is at the store, but WAIT found too few replicas, or was
                            refused: `said` is FAULT */
     EVENT_STALE_ANSWER, /* the hold is held by a pushed grant: `said` and `answer` are those to the acquire that was

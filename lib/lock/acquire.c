@@ -135,7 +135,7 @@ void hl_acquire_retry(struct hl_acquire *acquire)
     hl_line_try_again(acquire);
 }
 
-static void on_granted(struct hl_acquire *acquire)
+void hl_acquire_granted(struct hl_acquire *acquire)
 {
     const struct hl_queue_place *place = acquire->place;
     if (is_too_late(acquire, hl_now_us(&hl_lock_core(acquire->lock)->host))) {
@@ -202,10 +202,6 @@ static void give_back_unconfirmed(struct hl_acquire *acquire)
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said)
 {
     int is_held = said && said->result == HL_NO, has_more = is_held && said->has_more;
-    if (said && said->result == HL_YES) {
-        on_granted(acquire);
-        return;
-    }
     hl_view_update(acquire, said);
     if (acquire->place && is_held)
         hl_place_on_queued(acquire->place, said);

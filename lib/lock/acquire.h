@@ -83,6 +83,8 @@ static inline int hl_waiter_sends_by_itself(const struct hl_acquire *acquire)
 }
 
 void hl_acquire_send(struct hl_acquire *acquire); /* sends the request of this acquire, if there is memory for it */
+void hl_acquire_granted(struct hl_acquire *acquire); /* its hold was granted */
+/* Its request was answered, and not with a grant. said NULL: there is no answer. */
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said);
 /* the acquire was granted, but too few replicas have the grant, or the server refused to say how many have it */
 void hl_acquire_unconfirmed(struct hl_acquire *acquire, const struct hl_response *said);

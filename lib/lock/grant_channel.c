@@ -128,7 +128,7 @@ static void wake_all(struct hl_grant_channel *channel)
         hl_line_wake_places(line, channel->core->waiting, NULL);
 }
 
-static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
+static void on_grant_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
 {
     struct hl_grant_channel *channel = arg;
     switch (event) {
@@ -172,7 +172,7 @@ static void subscribe_to_channel(struct hl_grant_channel *channel)
         return;
     hl_record_channel(written, channel->core->uuid, channel->tag, subscriptions->is_sharded);
     text += *written == *HL_CHANNEL_SHARDED; /* this mark is for the scripts, and no part of the name */
-    channel->listener = hl_listener_open(subscriptions, text, strlen(text), on_channel, channel);
+    channel->listener = hl_listener_open(subscriptions, text, strlen(text), on_grant_channel, channel);
     channel->listening = channel->listener ? GRANTS_ON : GRANTS_OFF;
     if (!channel->listener)
         return;

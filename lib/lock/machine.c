@@ -34,6 +34,7 @@ static void on_hold_event(struct hl_hold *hold, const struct hl_hold_event *even
 {
     switch (event->what) {
     case EVENT_ASKS: hl_place_add_params(hold, event->params); break;
+    case EVENT_GRANTED: hl_acquire_granted(hl_hold_handle(hold)->acquire); break;
     case EVENT_ANSWERED: hl_acquire_answered(hl_hold_handle(hold)->acquire, event->said); break;
     case EVENT_UNCONFIRMED: hl_acquire_unconfirmed(hl_hold_handle(hold)->acquire, event->said); break;
     case EVENT_STALE_ANSWER: hl_push_stale_answer(hold, event->said, event->answer); break;
