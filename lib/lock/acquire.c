@@ -187,15 +187,15 @@ static void sleep_or_send_again(struct hl_acquire *acquire, const struct hl_resp
                                                              : hl_view_sleep_us(core, acquire)));
 }
 
-/* Too few replicas have the grant. The acquire pauses with a hold that is IDLE, and then sends its request under a
- * new id. It moves to the end of its line, because the waiters behind it may need fewer replicas. */
+/* Too few replicas have the grant. The acquire pauses with a new hold, whose alarm ends the pause, and then sends its
+ * request under a new id. It moves to the end of its line, because the waiters behind it may need fewer replicas. */
 static void give_back_unconfirmed(struct hl_acquire *acquire)
 {
     hl_line_move(acquire, 0);
     give_hold_back(acquire);
     if (!hl_acquire_prepare(acquire))
         return;
-    acquire->state = ACQUIRE_SLEEPING;
+    acquire->state = ACQUIRE_PAUSED;
     hl_hold_wake_at(acquire->hold, hl_now_us(&hl_lock_core(acquire->lock)->host) + PAUSE_US);
 }
 
@@ -227,10 +227,9 @@ void hl_acquire_unconfirmed(struct hl_acquire *acquire, const struct hl_response
         give_back_unconfirmed(acquire);
 }
 
-/* If the acquire has paused because of too few replicas, it now waits for its turn in line. */
 void hl_acquire_resume(struct hl_acquire *acquire)
 {
-    if (acquire->hold->state == HOLD_IDLE)
+    if (acquire->state == ACQUIRE_PAUSED)
         acquire->state = ACQUIRE_IN_LINE;
     hl_line_try_again(acquire);
 }

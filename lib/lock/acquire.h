@@ -2,7 +2,7 @@
 /* acquire - one accepted hilock_acquire, from the call to its one answer. ASKING: a request is under way.
  *
  *   IN_LINE -> ASKING <-> SLEEPING    IN_LINE -> STARVED -> ASKING, when memory was short
- *                 |            \
+ *                 |            \      ASKING -> PAUSED -> IN_LINE, when too few replicas had its grant
  *              GRANTED  ------> DECIDED (reported once, then freed)
  *
  * If a grant has too little validity left, it is given back: its hold goes on alone as an ending, and the acquire is
@@ -20,8 +20,14 @@
 struct hl_result_words;
 struct hl_queue_place;
 
-enum hl_acquire_state { /* STARVED: the turn of the acquire has come, and there was no memory for its hold (line.c) */
-    ACQUIRE_IN_LINE, ACQUIRE_STARVED, ACQUIRE_ASKING, ACQUIRE_SLEEPING, ACQUIRE_GRANTED, ACQUIRE_DECIDED
+enum hl_acquire_state {
+    ACQUIRE_IN_LINE,
+    ACQUIRE_STARVED,  /* its turn has come, and there was no memory for its hold (line.c) */
+    ACQUIRE_ASKING,
+    ACQUIRE_SLEEPING, /* until news, or until its next request is due */
+    ACQUIRE_PAUSED,   /* too few replicas had its grant: it goes back into the line when the alarm of its hold fires */
+    ACQUIRE_GRANTED,
+    ACQUIRE_DECIDED
 };
 enum hl_waiting {
     WAITS_IN_LINE,
@@ -61,12 +67,11 @@ _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every w
 
 static inline int hl_acquire_is_try(const struct hl_acquire *acquire) { return acquire->waiting == WAITS_NOT; }
 
-/* Returns 1 if this waiter may send a request now. wakes: it may also if it sleeps. A SLEEPING waiter with an IDLE hold
- * pauses because too few replicas had its grant; only the alarm of its hold ends that pause. */
+/* Returns 1 if this waiter may send a request now. wakes: it may also if it sleeps. */
 static inline int hl_acquire_is_ready(const struct hl_acquire *acquire, int wakes)
 {
     return acquire->state == ACQUIRE_IN_LINE || acquire->state == ACQUIRE_STARVED ||
-           (wakes && acquire->state == ACQUIRE_SLEEPING && acquire->hold->state != HOLD_IDLE);
+           (wakes && acquire->state == ACQUIRE_SLEEPING);
 }
 
 /* Returns 1 if the acquire has had no WAITING event, and gets one when its name is found held. */

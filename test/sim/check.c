@@ -332,7 +332,8 @@ static int is_idle(const struct sim *sim, const struct hl_hold *hold)
 {
     const struct hl_acquire *acquire = !hl_hold_is_held(hold) && !hl_hold_is_ending(hold) ? hl_hold_handle(hold)->acquire : NULL;
     if (acquire)
-        return (acquire->state == ACQUIRE_SLEEPING || acquire->state == ACQUIRE_IN_LINE) && !hl_has_queue(hold->terms);
+        return (acquire->state == ACQUIRE_SLEEPING || acquire->state == ACQUIRE_PAUSED || acquire->state == ACQUIRE_IN_LINE) &&
+               !hl_has_queue(hold->terms);
     return hl_hold_is_ending(hold) && sim->is_healed && sim->healed_us + LINKED_US < sim->world.time.now_us &&
            hold->may_run_until_us < hl_now_us(&hl_hold_core(hold)->host);
 }
