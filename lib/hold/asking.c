@@ -49,7 +49,8 @@ static struct hl_renew_params renew_params(struct hl_hold *hold)
 }
 
 /* A release ends what the store keeps of an id: its lease, or its place in the queue. It never keeps both, because no
- * script makes a place for an id that holds the name. */
+ * script makes a place for an id that holds the name. If a push granted the hold, a heartbeat from before may have
+ * found that grant lapsed, and have taken a place again. */
 static struct hl_release_params release_params(const struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -58,7 +59,7 @@ static struct hl_release_params release_params(const struct hl_hold *hold)
         .is_sharded = hl_node_parent(hold->request.node)->subscriptions.is_sharded,
         .token_ttl_ms = core->limits.token_ttl_ms,
     };
-    if (hold->kept != KEPT_OURS)
+    if (hold->kept != KEPT_OURS || hold->is_queued)
         params.entry = hl_hold_entry(hold);
     if (hl_has_queue(hold->terms))
         params.own = hl_hold_own_listeners(core, hold->name, hold->request.node);
@@ -210,6 +211,7 @@ void hl_asking_use_push(struct hl_hold *hold, uint64_t token, uint64_t deadline_
 {
     if (hl_node_withdraw(&hold->request))
         hl_hold_enter(hold, HOLD_WAITING);
+    hold->is_queued = 0;
     hold->token = token;
     hold->deadline_us = deadline_us;
     hold->window_ms = (uint16_t)window_ms;

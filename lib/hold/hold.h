@@ -161,9 +161,10 @@ struct hl_hold {
     uint8_t reason : 3;          /* hilock_lost_reason */
     uint8_t downgrade : 2;       /* held: enum hl_downgrade (downgrade.h) */
     uint8_t end;                 /* enum hl_end */
-    uint8_t failures;            /* how many renewals have failed in a row, cut at 255 */
+    uint8_t failures;            /* how many times in a row a renewal failed or went on without an answer, cut at 255 */
     uint8_t served;              /* held: how many handles this hold served before the present one (lock/tenure.c) */
-    uint8_t is_queued : 1;       /* the id may be in the queue at the store */
+    uint8_t is_queued : 1;       /* the id may be in the queue at the store; held: only by a heartbeat from before a
+                                    push */
     uint8_t siblings_wait : 1;   /* ending: other handles of this client wait for the first answer to the release
                                     (name->unanswered_releases) */
     uint8_t is_lease_too_long : 1; /* the lease at the store was longer than asked for, and that was reported */

@@ -42,9 +42,11 @@ enum hl_under_way hl_life_under_way(const struct hl_hold *hold)
 
 static void tell_alarm(struct hl_hold *hold) { hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_ALARM}); }
 
-/* The owner of the hold judges this answer: it may show another token than the push did. */
+/* The owner of the hold judges this answer: it may show another token than the push did. If it shows a place, the
+ * heartbeat was executed before the grant, or when that had lapsed. */
 static void tell_stale(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
+    hold->is_queued |= said->position != 0;
     hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_STALE_ANSWER, .said = said, .answer = answer});
 }
 

@@ -334,6 +334,7 @@ static void on_renewed(struct hl_hold *hold, const struct hl_response *said)
     if (hl_watchdog_is_failing(hold) && hl_hold_is_with_user(hold))
         hl_seats_post(hold, TENURE_RENEWED);
     hold->failures = 0;
+    hold->is_queued = 0; /* an id that has the name has no place */
     answer_extends(hold, HILOCK_OK, NULL);
     plan_next(hold);
     if (is_new && hold->terms->is_renewed)

@@ -416,6 +416,24 @@ A_PLAY(an_unknown_release_behind_a_heartbeat_is_settled_when_that_is_over)
 
 A_PLAY(an_unknown_release_behind_a_lost_heartbeat_is_settled_when_that_is_over) { settled_behind_a_heartbeat(s, (struct net_fate){.is_lost = 1}); }
 
+/* The heartbeat finds that the grant has lapsed, and takes a place again. */
+A_PLAY(a_release_beside_a_late_heartbeat_removes_the_place_that_this_takes)
+{
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(q, "b"), *c = waits(fixture_connect(s, NULL), "c");
+    PLAN(s, .on = "mutex_acquire", .fate.there_us = 900000);
+    for (unsigned requests = s->net.requests; s->net.requests == requests;)
+        run_us(s, 100);
+    release_quietly(a);
+    TELLS_IN(s, 5, "b:WAITING c:WAITING b:OK");
+    release(b);
+    TELLS_IN(s, 700, "c:OK");
+    TELLS_IN(s, 700, "b:released");
+    release_quietly(c);
+    run_ms(s, 100);
+    SAME(s, counts_of(q).undone, 0);
+}
+
 /* The heartbeat stands behind another request when the push comes, and is not sent. */
 A_PLAY(a_push_makes_a_heartbeat_needless_that_was_not_sent)
 {
