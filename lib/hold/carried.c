@@ -36,12 +36,12 @@ void hl_carried_add_params(const struct hl_hold *hold, struct hl_release_params 
 static void send_back(struct hl_hold *next, const struct hl_reply *reply)
 {
     int carried_nothing = reply && (reply->type == HL_REPLY_INTEGER || reply->type == HL_REPLY_STRING);
-    int was_sent = next->request.queue == REQUEST_CARRIED && !carried_nothing;
+    int was_sent = hl_request_is_carried(&next->request) && !carried_nothing;
     if (next->state != HOLD_ASKING) {
         hl_request_answer_carried(&next->request, &(struct hl_answer){NULL, was_sent});
         return;
     }
-    next->request.queue = REQUEST_IDLE;
+    hl_request_forget(&next->request);
     hl_hold_enter(next, HOLD_WAITING);
     if (was_sent)
         hl_ending_mark_acquire_unanswered(next);
@@ -56,7 +56,7 @@ struct hl_hold *hl_carried_take(struct hl_hold *hold, const struct hl_reply *rep
     if (!next)
         return NULL;
     hold->ending.carried = NULL;
-    if (reply && next->request.queue == REQUEST_CARRIED && hl_queued_next(reply, ret_said))
+    if (reply && hl_request_is_carried(&next->request) && hl_queued_next(reply, ret_said))
         return next;
     send_back(next, reply);
     return NULL;

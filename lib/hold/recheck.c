@@ -197,7 +197,7 @@ void hl_recheck_cancel(struct hl_name *name)
 void hl_rechecks_clear(struct hl_core *core)
 {
     while (!LIST_EMPTY(&core->holds->recheck_list)) {
-        LIST_FIRST(&core->holds->recheck_list)->request.queue = REQUEST_IDLE;
+        hl_request_forget(&LIST_FIRST(&core->holds->recheck_list)->request);
         recheck_free(LIST_FIRST(&core->holds->recheck_list));
     }
 }

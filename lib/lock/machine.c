@@ -70,7 +70,7 @@ int hl_machine_init(struct hl_core *core)
 
 static void forget_hold(struct hl_hold *hold)
 {
-    hold->request.queue = REQUEST_IDLE;
+    hl_request_forget(&hold->request);
     if (hl_hold_is_held(hold))
         LIST_REMOVE(hold, held.entry);
     else if (hl_hold_is_ending(hold) && hold->ending.caller.lock)

@@ -191,10 +191,10 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
         hl_ending_begin(hold, END_BY_CLIENT);
     else
         hl_ending_go_on(hold); /* the release is sent with the flush after this delivery */
-    if (!extend || hl_terms_are_internal(lock->terms))
-        hl_callback_event(core, lock, lock->terms->on_lost, &event);
     if (extend)
         hl_watchdog_report_extend(core, extend, detail.bytes);
+    else
+        hl_callback_event(core, lock, lock->terms->on_lost, &event);
 }
 
 static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned bit)

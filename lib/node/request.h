@@ -85,6 +85,8 @@ static inline int hl_request_is_on_wire(const struct hl_request *request)
 /* The request does not go by itself: it is to be a part of the command of another request. It is under way from now on,
  * and cannot be withdrawn: whoever attached it gives its answer. */
 static inline void hl_request_attach(struct hl_request *request) { request->queue = REQUEST_ATTACHED; }
+/* 1: it is a part of a command that was sent. */
+static inline int hl_request_is_carried(const struct hl_request *request) { return request->queue == REQUEST_CARRIED; }
 /* The carrier is about to be sent, and the request is a part of its command. Call this from the encode of the carrier;
  * if that is called again, so is this. */
 static inline void hl_request_go_with(struct hl_request *request, const struct hl_request *carrier)
@@ -93,10 +95,13 @@ static inline void hl_request_go_with(struct hl_request *request, const struct h
     request->node = carrier->node;
     request->sent_us = carrier->sent_us;
 }
+/* The request is under way nowhere any more, and has no answer: the carrier brought none, or the nodes are about to
+ * end. */
+static inline void hl_request_forget(struct hl_request *request) { request->queue = REQUEST_IDLE; }
 /* Gives the answer, which came with that to the carrier, or with its end. */
 static inline void hl_request_answer_carried(struct hl_request *request, const struct hl_answer *answer)
 {
-    request->queue = REQUEST_IDLE;
+    hl_request_forget(request);
     request->ops->done(request, answer);
 }
 
