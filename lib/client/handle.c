@@ -191,11 +191,12 @@ hilock_status hilock_downgrade(hilock_lock *lock, hilock_result_fn *on_result, v
 hilock_status hilock_cancel(hilock_lock *lock)
 {
     hilock_status status = admit(lock);
-    struct hl_core *core = hl_lock_core(lock);
-    return status != HILOCK_OK || lock->ops->cancel(core, lock) || hl_reentry_cancel(core, lock)
-               ? status
-               : hl_client_refuse(client_of(lock), HILOCK_NOT_PENDING,
-                                  hl_words_not_waiting(hl_name_quoted(lock->name).bytes).bytes);
+    if (status != HILOCK_OK)
+        return status;
+    if (lock->ops->cancel(hl_lock_core(lock), lock) || hl_reentry_cancel(hl_lock_core(lock), lock))
+        return HILOCK_OK;
+    return hl_client_refuse(client_of(lock), HILOCK_NOT_PENDING,
+                            hl_words_not_waiting(hl_name_quoted(lock->name).bytes).bytes);
 }
 
 hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *user)
