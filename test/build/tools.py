@@ -2,7 +2,8 @@
 """tools.py .CI_FOLDER TEST_FOLDER BUILD ROOT - the tools of CI and of those who work here: what tally.py counts of a
 run is what happened in it; slot runs no more commands at a time than there are places, gives each place back however
 its command ends, passes its exit status on, and ends what does not end; test/near finds the tests of a change, and
-some for each folder of the library; test/mutants changes code and nothing else."""
+some for each folder of the library; test/mutants changes code and nothing else, and a mutant behind its switch is that
+mutant."""
 import glob
 import importlib.machinery
 import importlib.util
@@ -38,7 +39,7 @@ SWITCHED = (  # code of which each mutant is switched; what stands there then
      '        do { g(); } while ((HL_MUTANT(1) ? !!(a == b) : !!(a != b)));'),
 )
 NOT_SWITCHED = ('    char text[SIZE + 1];', '    static int a = B - 1;', '    _Static_assert(A == B, "");', '    case A + 1: break;', '    x = a *\n        f(b);',
-                '    int c =\n        f(b);', '    a = b\n#if C\n        + 1\n#endif\n        + 1;', '    )', '    odd a { b + 1; }')
+                '    int c =\n        f(b);', '    a = b\n#if C\n        + c + 1\n#endif\n        ;', '    )', '    odd a { b + 1; }')
 
 NEAR = {
     'lib/lock/line.c': {'unit/line', 'unit/twins'},     # of that name, and a bug is planted in it
