@@ -171,8 +171,8 @@ void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason)
 /* Ends the hold if its deadline or hold_max_ms has passed, but not if hold_max_ms has passed for some of its handles
  * only: then just these lose it. If the hold has ended, returns 1: then the report of the loss is pending
  * or, if the grant was never reported, the acquire tries again. The reason is EXPIRED if the watchdog ran in time and
- * no renewal succeeded. The reason is SUSPENDED if the loop missed a renewal: it ran only when a sixth of the lease,
- * or more, had passed since the renewal was due. It is also SUSPENDED if the loop ran more than a second after the
+ * no renewal succeeded. The reason is SUSPENDED if the loop missed a renewal: it ran only when more than a sixth of
+ * the lease had passed since the renewal was due. It is also SUSPENDED if the loop ran more than a second after the
  * deadline. */
 static int end_if_over(struct hl_hold *hold)
 {

@@ -15,6 +15,7 @@ OPTIONS = ['-Doptimization=1', '-Ddebug=false', '-Dwerror=false', '-Dbench=disab
            '-Dlibuv=disabled', '-Dlibev=disabled', '-Dsd-event=disabled']
 HERE = os.path.dirname(os.path.abspath(__file__))
 CORE = 'lib/libhilock_core.a.p'
+DEFINES = 'lib/base/contract.c'  # defines what switch.h declares
 
 
 def text_of(path):
@@ -43,18 +44,17 @@ class Tree:
 
     def switch(self, mutants):
         """Puts all mutants of C there; self.numbers says which is which."""
-        by_path = collections.defaultdict(dict)
+        by_path = collections.defaultdict(dict, {DEFINES: {}})
         for number, mutant in enumerate(mutants, 1):
-            if mutant.path.endswith('.c'):
+            if mutant.path.endswith(('.c', '.h')):
                 by_path[mutant.path][number] = mutant
         shutil.copy2(os.path.join(HERE, 'switch.h'), os.path.join(self.path, 'lib/base/mutant.h'))
-        define = f'#define HL_MUTANTS {len(mutants)}\n'
         for path, here in by_path.items():
             self.plain[path] = text_of(os.path.join(self.path, path))
             text, numbers = switched.with_mutants(self.plain[path], here)
             self.numbers |= {here[number]: number for number in numbers}
+            define = f'#define HL_MUTANTS {len(mutants)}\n' if path == DEFINES else ''
             write(os.path.join(self.path, path), f'{define}#include "base/mutant.h"\n#line 1\n{text}')
-            define = ''
 
     def set_up(self):
         environment = dict(os.environ, CC='ccache gcc', CXX='ccache g++') if shutil.which('ccache') else os.environ
@@ -85,7 +85,9 @@ class Tree:
             return file.read()
 
     def is_compiled(self, mutant, name):
-        """None: it cannot be; 0: to the same object as without the mutant."""
+        """None: it cannot be; 0: to the same object as without the mutant. Of a header that is not known."""
+        if mutant.path.endswith('.h'):
+            return 1
         lines = self.plain[mutant.path].split('\n')
         lines[mutant.line - 1] = mutant.text
         made = self.object_of(mutant.path, '\n'.join(lines), name)
