@@ -24,6 +24,7 @@ size_t sim_queue_holder(const struct sim_actor *actor, uint64_t id, char holder[
 void sim_queue_asks(struct sim_actor *actor)
 {
     actor->ticket = 0;
+    actor->placed_us = 0;
     actor->was_pushed = 0;
     actor->overtaken = 0;
     actor->overtakers = 0;
@@ -32,6 +33,8 @@ void sim_queue_asks(struct sim_actor *actor)
 void sim_queue_turned(struct sim_actor *actor)
 {
     const struct hl_queue_place *fair = sim_queue_wait(actor);
+    if (fair && fair->ticket && actor->ticket != fair->ticket)
+        actor->placed_us = actor->process->sim->world.time.now_us;
     if (fair)
         actor->ticket = fair->ticket;
 }
@@ -101,12 +104,14 @@ static const struct hl_queue_place *could_have_it(struct sim *sim, const struct 
     return other->asked_us < since_us && other->asked_us > calm_us ? fair : NULL;
 }
 
-/* It was there before, and could hear of its grant. Scripts look for somebody who hears among the first 64 (choose.lua):
- * behind so many dead ones a newcomer may go first. */
+/* It was there before, and could hear of its grant. Scripts look for somebody who hears among the first 64 (choose.lua): behind so many dead ones a
+ * newcomer may go first. The next in a client's line gets its place when the hold before it has ended: one of that client that came later, and has
+ * places of its own, may ask in between, and has no ticket if the name is free. */
 static int was_passed_over(struct sim *sim, const struct sim_actor *actor, const struct sim_actor *other)
 {
     const struct hl_queue_place *fair = could_have_it(sim, actor, other);
-    return fair && fair->channel != ENTRY_POLLS && fair->position <= LOOKED_AT && (actor->ticket ? fair->ticket < actor->ticket : other->asked_us + SETTLED_US < actor->asked_us);
+    return fair && fair->channel != ENTRY_POLLS && fair->position <= LOOKED_AT &&
+           (actor->ticket ? fair->ticket < actor->ticket : other->asked_us + SETTLED_US < actor->asked_us && other->placed_us < actor->asked_us);
 }
 
 /* Each of the others may be before it once, and once more while it is not known to the store; also those that want another name by now. */

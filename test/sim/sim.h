@@ -237,6 +237,7 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     uint32_t lease_ms, least_ms, hold_max_ms; /* least: min_validity */
     hilock_kind kind;
     uint64_t ticket;   /* FAIR: in the queue, as known after the latest turn; 0: none */
+    uint64_t placed_us; /* when that ticket was first known */
     int was_pushed;    /* FAIR: a grant to the present wait was pushed on its channel */
     uint64_t overtakers; /* FAIR: those others, by their place in sim->actors */
     uint64_t bound_since_us; /* true time from which its wait is judged by its place; 0: it is not */
