@@ -33,7 +33,8 @@ struct hl_hold *hl_hold_new(struct hl_core *core, struct hl_name *name, struct h
 
 enum {
     TO_END = 1u << HOLD_RELEASE_DUE, /* a hold that ends while nothing is under way any more */
-    TO_NEXT_STEP = 1u << HOLD_LOST | 1u << HOLD_RELEASING | 1u << HOLD_GONE
+    TO_GIVE_UP = 1u << HOLD_LOST | 1u << HOLD_GONE, /* its lease has run out */
+    TO_NEXT_STEP = TO_GIVE_UP | 1u << HOLD_RELEASING
 };
 static const uint16_t arrows[] = {
     [HOLD_IDLE]           = 1u << HOLD_ASKING | TO_END,
@@ -47,9 +48,9 @@ static const uint16_t arrows[] = {
     [HOLD_RENEWING]       = 1u << HOLD_HELD | 1u << HOLD_OVERDUE | 1u << HOLD_AWAITS_RENEWAL | TO_END,
     [HOLD_OVERDUE]        = 1u << HOLD_HELD | 1u << HOLD_AWAITS_RENEWAL | TO_END,
 
-    [HOLD_AWAITS_ACQUIRE] = 1u << HOLD_RELEASE_DUE | TO_NEXT_STEP,
-    [HOLD_AWAITS_STALE]   = 1u << HOLD_RELEASE_DUE | TO_NEXT_STEP,
-    [HOLD_AWAITS_RENEWAL] = 1u << HOLD_RELEASE_DUE | TO_NEXT_STEP,
+    [HOLD_AWAITS_ACQUIRE] = TO_END | TO_GIVE_UP,
+    [HOLD_AWAITS_STALE]   = TO_END | TO_GIVE_UP,
+    [HOLD_AWAITS_RENEWAL] = TO_END | TO_GIVE_UP,
     [HOLD_LOST]           = TO_NEXT_STEP,
     [HOLD_RELEASING]      = 1u << HOLD_RELEASE_DUE | 1u << HOLD_GONE,
     [HOLD_RELEASE_DUE]    = TO_NEXT_STEP,
@@ -87,11 +88,13 @@ void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)
 }
 
 /* While a renewal is under way, sent_us is the send of that renewal, which proves nothing yet. So the time of the grant
- * is used instead. */
+ * is used instead. A renewal that failed proves nothing either. */
 int hl_hold_needs_verification(const struct hl_hold *hold)
 {
     const struct hl_node *node = hl_name_node(hl_hold_core(hold), hold->name);
     uint64_t proved_us = hl_request_is_busy(&hold->request) ? hold->held.granted_at_us : hold->request.sent_us;
+    if (hold->failures)
+        return 1;
     return !node->is_up || node->old_link_reply_at_us >= proved_us || node->moved_at_us >= proved_us;
 }
 

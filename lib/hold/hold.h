@@ -19,10 +19,11 @@
  *     AWAITS_STALE ----+--> RELEASE_DUE -----------> RELEASING ---> RELEASE_DUE
  *     AWAITS_RENEWAL --'                `--> GONE ---> freed
  *
- *     GONE also comes behind these three states, LOST and RELEASING: the lease has run out meanwhile.
+ *     If the lease runs out meanwhile, LOST or GONE follows the first three states at once, and GONE follows LOST and
+ *     RELEASING.
  *
  * No release is sent before the request on the wire is answered. A hold without one begins to end as RELEASE_DUE. If it
- * was lost, and that is not reported yet, it is LOST until then.
+ * was lost, and that is not reported yet when nothing is under way any more, it is LOST until then.
  *
  * What its alarm, an answer, no answer and its end do in each state is a row of the table in life.c. Beside its state a
  * hold records what may be at the store under its id (`kept`). These are two enums because they change independently of
@@ -161,7 +162,8 @@ struct hl_hold {
     uint8_t reason : 3;          /* hilock_lost_reason */
     uint8_t downgrade : 2;       /* held: enum hl_downgrade (downgrade.h) */
     uint8_t end;                 /* enum hl_end */
-    uint8_t failures;            /* how many times in a row a renewal failed or went on without an answer, cut at 255 */
+    uint8_t failures;            /* held: how many times in a row a renewal failed or went on without an answer; ending:
+                                    how many times in a row the release was refused; cut at 255 */
     uint8_t served;              /* held: how many handles this hold served before the present one (lock/tenure.c) */
     uint8_t is_queued : 1;       /* the id may be in the queue at the store; held: only by a heartbeat from before a
                                     push */
@@ -222,7 +224,8 @@ static inline int hl_hold_has_open_call(const struct hl_hold *hold)
 {
     return hold->end == END_RELEASED || hold->end == END_IN_DOUBT;
 }
-/* Calls up: the only way from this folder to the one above (lock/machine.c). */
+/* Calls up: the only way from this folder to the one above (lock/machine.c), but for the reports to the user, whose
+ * table holds->reports is made there as well. */
 static inline void hl_hold_tell(struct hl_hold *hold, const struct hl_hold_event *event)
 {
     hl_hold_core(hold)->holds->on_event(hold, event);
@@ -298,7 +301,7 @@ static inline struct hl_hold *hl_hold_alone_of(const struct hl_name *name)
 }
 struct hl_hold *hl_hold_find(const struct hl_name *name, uint64_t id); /* the same, of the hold with that id */
 /* 1: the present server may not know the hold, because the hold was last proved over an older link, or at another
- * server, or because the server is away. */
+ * server, or because the server is away, or because the latest renewal failed: such a renewal proves nothing. */
 int hl_hold_needs_verification(const struct hl_hold *hold);
 
 /* Takes the server's clock from an answer about this name, and traces the places that the request removed from the

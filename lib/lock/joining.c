@@ -27,8 +27,7 @@ static int is_open(const struct hl_hold *hold, const struct hl_terms *terms)
 {
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
-    int is_proved = !hold->failures && !hl_hold_needs_verification(hold);
-    return now_us < hold->held.open_until_us && is_proved && are_alike(hold->terms, terms) &&
+    return now_us < hold->held.open_until_us && !hl_hold_needs_verification(hold) && are_alike(hold->terms, terms) &&
            left_us >= hl_hold_min_validity_us(hold, terms);
 }
 

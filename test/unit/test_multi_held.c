@@ -180,3 +180,28 @@ WITH_CLIENT(who_lost_the_first_name_waits_for_that_and_looks_at_no_other)
     run_ms(s, 60);
     SAME(s, asked(s, "mutex_acquire"), before);
 }
+
+/* The renewal of "a" was on the wire when the server lost its data: it proves nothing, though it was sent after the last answer of the old link. With
+ * so many holds "a" is asked for a moment after the link is back, and in that moment the rest is got. */
+A_PLAY(a_renewal_without_an_answer_verifies_no_member)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 0));
+    struct handle *m = gathering(p, NULL, "b", store_grant);
+    struct plan *renewal = PLAN(s, .on = "renew", .fate.there_us = 5000000);
+    s->is_untold = s->is_tampered = 1;
+    for (int i = 0; i < 15000 && !renewal->met; i++)
+        run_ms(s, 1);
+    for (int i = 0; i < 100; i++)
+        asking(p, "o", formatted("other%d", i), NULL);
+    run_us(s, 10);
+    store_restart(&s->store, 0);
+    store_take(&s->store, "a", "another", 600000);
+    net_reset(&s->net, NULL, NET_ALL);
+    for (int i = 0; i < 10000 && !is_ours(s, "c"); i++)
+        run_us(s, 100);
+    run_us(s, 300);
+    HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_WAITING);
+    store_free_name(&s->store, "a");
+    run_ms(s, 1000);
+    HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_HELD && is_ours(s, "a"));
+}
