@@ -206,6 +206,7 @@ static void begin(struct hl_hold *hold, enum hl_hold_state state, const struct h
     core->holds->undoing += how->end == END_ABANDONED;
     hl_validity_follow_all(hold);
     hold->since_us = hl_hold_now_us(hold);
+    hold->failures = 0;
     if (HL_PLANTED(R5_SILENT_END))
         hold->kept = KEPT_NOTHING;
     /* The other handles of this client wait until the first answer shows that this hold is released. If the hold shared
@@ -347,14 +348,16 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
         sleep_until(hold, needs_second ? hold->may_run_until_us : retry_at_us(hold));
 }
 
-/* It is sent again in a moment. That is reported once, because it may happen several times in a lease. */
+/* It is sent again in a moment. That is reported the first time, because it may happen several times in a lease. */
 static void on_release_refused(struct hl_hold *hold, const struct hl_response *said)
 {
     struct hl_text why;
     hl_words_release_refused(&why, hl_name_quoted(hold->name).bytes,
                              hl_words_of_server(hl_hold_core(hold), said->quote, said->quote_length).bytes);
-    if (hold->siblings_wait)
+    if (!hold->failures)
         trace_fault(hold, HL_RELEASE_REFUSED, why.bytes);
+    if (hold->failures < UINT8_MAX)
+        hold->failures++;
     wake_siblings(hold);
     sleep_until(hold, retry_at_us(hold));
 }

@@ -30,6 +30,17 @@ A_PLAY(readers_of_several_clients_hold_together)
     release_quietly(b);
 }
 
+/* Somebody may have to give the user of the server a right, so it is told; once, though it is refused again and again. */
+A_PLAY(a_refused_release_of_a_share_is_told_once)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = reads(p, "a");
+    PLAN(s, .on = "share_release", .error = "READONLY You can't", .times = 4);
+    release(a);
+    TELLS_IN(s, 20000, "a:OK a:released");
+    SAME(s, client_lines(p, "was refused; it is repeated until its lease has run out: READONLY"), 1);
+}
+
 A_PLAY(a_writer_waits_for_all_readers_and_later_readers_for_it)
 {
     struct handle *a = reads(fixture_connect(s, NULL), "a"), *b = reads(fixture_connect(s, NULL), "b");
