@@ -59,7 +59,7 @@ int hl_closing_advance(struct hilock_client *client)
 static void lose(struct hl_hold *hold, void *core)
 {
     if (hl_hold_is_with_user(hold))
-        hl_watchdog_lose_reported(core, hold, HILOCK_REASON_CLOSING);
+        hl_watchdog_take_from_user(core, hold, HILOCK_REASON_CLOSING);
 }
 
 void hl_closing_timer(void *arg)

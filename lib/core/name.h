@@ -14,7 +14,8 @@ struct hl_recheck;
 struct hl_name { /* found in core->names by its bytes and its master */
     struct hl_table_entry entry;
     uint32_t refs;
-    uint32_t unanswered_releases; /* how many holds of this name are ENDING and have no answer to their release yet */
+    uint32_t unanswered_releases; /* how many holds of this name are ending and have no answer to their release yet,
+                                     without those that shared it */
     LIST_HEAD(, hl_hold) holds; /* the holds of this client that are HELD (hold/hold.h) */
     struct hl_line *line; /* the waiters of this name; NULL: there are none */
     struct hl_recheck *recheck; /* the recheck of a grant that may lapse (hold/recheck.h); NULL: none */

@@ -97,7 +97,7 @@ static const struct hl_life {
     [HOLD_HELD]           = {hl_watchdog_on_due,  no_answer,             no_silence,             hl_ending_at_rest},
     [HOLD_PUSHED]         = {hl_watchdog_on_late, tell_stale,            tell_no_stale,          hl_ending_in_stale},
     [HOLD_RENEWING]       = {hl_watchdog_on_late, hl_watchdog_on_answer, hl_watchdog_on_silence, hl_ending_in_renewal},
-    [HOLD_OVERDUE]        = {hl_watchdog_on_late, hl_watchdog_on_answer, hl_watchdog_on_timeout, hl_ending_in_renewal},
+    [HOLD_OVERDUE]        = {hl_watchdog_on_late, hl_watchdog_on_answer, hl_watchdog_on_unheard, hl_ending_in_renewal},
 
     [HOLD_AWAITS_ACQUIRE] = {hl_ending_go_on,     hl_ending_on_acquire,  hl_ending_on_unheard,   hl_ending_in_loss},
     [HOLD_AWAITS_STALE]   = {hl_ending_go_on,     hl_ending_on_stale,    hl_ending_on_unheard,   hl_ending_in_loss},

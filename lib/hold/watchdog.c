@@ -150,7 +150,7 @@ static void sleep_until(struct hl_hold *hold, uint64_t next_us)
     hl_hold_wake_at(hold, ends_us < next_us ? ends_us : next_us);
 }
 
-void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason)
+void hl_watchdog_take_from_user(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason)
 {
     hold->reason = reason & 7u;
     hl_seats_trace_loss(hold);
@@ -165,7 +165,7 @@ void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason)
     int is_with_user = hl_hold_is_with_user(hold); /* otherwise the hold has ended, and may be freed, when it is told */
     hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_UNREPORTED});
     if (is_with_user)
-        hl_watchdog_lose_reported(hl_hold_core(hold), hold, reason);
+        hl_watchdog_take_from_user(hl_hold_core(hold), hold, reason);
 }
 
 /* Ends the hold if its deadline or hold_max_ms has passed, but not if hold_max_ms has passed for some of its handles
@@ -379,7 +379,7 @@ void hl_watchdog_on_silence(struct hl_hold *hold, const struct hl_answer *answer
     on_unanswered(hold, hl_words_renewal_unanswered);
 }
 
-void hl_watchdog_on_timeout(struct hl_hold *hold, const struct hl_answer *answer)
+void hl_watchdog_on_unheard(struct hl_hold *hold, const struct hl_answer *answer)
 {
     (void)answer;
     on_unanswered(hold, NULL);

@@ -42,7 +42,7 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us);
 /* A hold is lost: reports that to its user. If its grant was never reported, its acquire tries again instead. */
 void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason);
 /* The same for a hold whose grant was reported to its user: reports the loss before all else, then ends the hold. */
-void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason);
+void hl_watchdog_take_from_user(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason);
 /* 1: the hold has a watchdog, and its latest two renewals, or more, have failed. That was reported to its user. */
 int hl_watchdog_is_failing(const struct hl_hold *hold);
 uint64_t hl_watchdog_sweep(struct hl_core *core); /* ends every hold that has expired; returns the time */
@@ -77,6 +77,6 @@ void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_response *said,
 /* a renewal has no answer, and that is a failure */
 void hl_watchdog_on_silence(struct hl_hold *hold, const struct hl_answer *answer);
 /* a renewal has no answer, and counts as failed already */
-void hl_watchdog_on_timeout(struct hl_hold *hold, const struct hl_answer *answer);
+void hl_watchdog_on_unheard(struct hl_hold *hold, const struct hl_answer *answer);
 
 #endif

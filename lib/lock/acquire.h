@@ -49,7 +49,8 @@ struct hl_acquire {
     struct hilock_lock *lock;
     struct hl_hold *hold;           /* the hold that sends its requests; NULL: its turn has not come */
     struct hl_queue_place *place;   /* for its place in the queue at the store, which it has got if there is a ticket;
-                                       NULL: its requests ask for none */
+                                       NULL: its requests ask for none. A try asks for none, either; of a kind whose
+                                       handles have places of their own it has this all the same */
     hilock_result_fn *on_result;
     void *user;
     uint64_t begun_us;

@@ -191,7 +191,7 @@ static struct hl_grant_channel *grant_channel_new(struct hl_core *core, unsigned
         if (LIST_EMPTY(&old->lines) && old->used_at_us + UNUSED_US <= core->host.entered_us)
             drop(old);
     }
-    if (!locks->places) /* made with the first channel: a client that never waits in a queue does not need it */
+    if (!locks->places) /* a client whose kinds have no queue needs no channel, and no list of places */
         locks->places = hl_memory_new(&core->host.memory, HL_PLACE_BUCKETS * sizeof locks->places[0]);
     if (!channel || !locks->places) {
         hl_memory_free(&core->host.memory, channel);

@@ -11,7 +11,7 @@
 enum { OTHER_PROGRAM_US = 1000000 };     /* how long a program that was seen counts as using the name */
 enum { SHORTAGE_US = 50000 };            /* the pause before the next try to get memory */
 enum { SPREAD_PER_WAITER_US = 20 };      /* heartbeats of n waiters are spread over n times this */
-enum { UNANSWERED_RELEASES_MAX = 2 };    /* with more unanswered releases of a name no FAIR handle requests a place */
+enum { UNANSWERED_RELEASES_MAX = 2 };    /* with more of them nobody requests a place of its own for that name */
 
 /* ---- the line ---- */
 
@@ -62,8 +62,8 @@ static struct hl_acquire *first_try(const struct hl_line *line)
 
 /* While a release of this client has no answer, nobody sends a request. While a handle of this client holds the name,
  * the tries do not, and the head does not either, because the hold is handed on to it, or the release carries its
- * acquire. A FAIR hold is never handed on, so behind it the head of the line must keep its own place in the store's
- * queue by heartbeats. */
+ * acquire. A hold of a handle with a place of its own is never handed on, so behind it the head of the line must keep
+ * its own place in the store's queue by heartbeats (hl_is_served_by_end_of). */
 void hl_line_advance(struct hl_line *line, int wakes)
 {
     const struct hl_hold *hold = hl_hold_of(line->name);
