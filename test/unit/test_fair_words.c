@@ -239,7 +239,7 @@ TEST(answers_to_acquire_and_their_heirs)
     ACQUIRE(waits(-5, "x:1", 1, UINT32_MAX, HL_NUMBER_MAX, UINT32_MAX),
             "NO \"x:1\" left 4, 4294967295 of 4294967295, ticket 9007199254740992, handed over");
     ACQUIRE(say_error("LATE 1700000000 123456"), "LATE 1700000000123456");
-    ACQUIRE(say_error(hl_words_http), "PROTOCOL \"it answers as an HTTP server: give the host and port of a Redis or Valkey server\"");
+    ACQUIRE(say_error("%s", hl_words_http), "PROTOCOL \"it answers as an HTTP server: give the host and port of a Redis or Valkey server\"");
     ACQUIRE(say_error("OOM! 1700000000 5"), "SERVER \"OOM! 1700000000 5\"");
     ACQUIRE(say_error("LATE  123456"), "SERVER \"LATE  123456\"");
     ACQUIRE(say_error("LATE 1700000000"), "SERVER \"LATE 1700000000\"");
