@@ -30,7 +30,7 @@ static int is_red(const struct CMUnitTest *test, enum hl_plant rule, char said[S
     int status;
     if (!out)
         abort();
-    status = child_play(test, &(struct child){.break_it = break_rule, .what = rule, .processor_s = HANG_S, .out = fileno(out)}).status;
+    status = child_play(test, &(struct child){.break_it = break_rule, .what = (int)rule, .processor_s = HANG_S, .out = fileno(out)}).status;
     rewind(out);
     used = fread(said, 1, SAID_MAX - 16, out);
     fclose(out);
