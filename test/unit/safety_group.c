@@ -65,16 +65,7 @@ SAFETY(MULTI_UNVERIFIED, what_is_kept_across_a_loss_of_data_is_asked_for_anew,
     for (int i = 0; i < 100; i++) {
         held(p, "o", formatted("other%d", i), NULL);
     }
-    store_restart(&s->store, 0);
-    store_take(&s->store, "a", "another", 600000);
-    net_reset(&s->net, NULL, NET_ALL);
-    for (int i = 0; i < 10000 && !is_ours(s, "c"); i++)
-        run_us(s, 100);
-    run_us(s, 300);
-    HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_WAITING);
-    store_free_name(&s->store, "a");
-    run_ms(s, 1000);
-    HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_HELD && is_ours(s, "a"));
+    loses_the_first(s, m);
 }
 
 SAFETY_GIVEN(QUORUM_OF_HALF, half_of_the_votes_are_too_few, OVERBELIEF, quorum(s, 4))

@@ -283,6 +283,20 @@ struct handle *gathering(struct client *p, const struct hilock_lock_options *opt
     return m;
 }
 
+void loses_the_first(struct fixture *s, const struct handle *m)
+{
+    store_restart(&s->store, 0);
+    store_take(&s->store, "a", "another", 600000);
+    net_reset(&s->net, NULL, NET_ALL);
+    for (int i = 0; i < 10000 && !is_ours(s, "c"); i++)
+        run_us(s, 100);
+    run_us(s, 300);
+    HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_WAITING);
+    store_free_name(&s->store, "a");
+    run_ms(s, 1000);
+    HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_HELD && is_ours(s, "a"));
+}
+
 /* ---- a replica ---- */
 
 const struct hilock_lock_options confirmed = {.size = sizeof confirmed, .replicas = 1};

@@ -72,6 +72,10 @@ extern const char *const abc[]; /* three names */
 struct handle *gathering(struct client *p, const struct hilock_lock_options *options, const char *last,
                          void (*take)(struct store *store, const char *name, const char *holder, uint64_t lease_ms));
 
+/* The store loses its data, and "a", which this multi has, goes to somebody else. The rest is got while "a" is not asked
+ * for yet: until it is, the multi waits, and it is held when "a" is free again. */
+void loses_the_first(struct fixture *s, const struct handle *m);
+
 /* ---- a replica that no client knows ---- */
 
 extern const struct hilock_lock_options confirmed; /* by one replica */

@@ -1,34 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind FAIR in virtual time: the queue, pushed grants and what becomes of them, heartbeats, deaths, and other kinds on the same name. */
-#include "play.h"
 #include "lock/locks.h"
+#include "standing.h"
 
-#define FAIR(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, __VA_ARGS__)
 #define MARGIN_US(us) ((us) / 100 + 7000)
-
-static struct handle *fair(struct client *p, const char *tag) { return handle_new(p, tag, "stock", FAIR(.lease_ms = 30000)); }
-
-/* Stands in the queue, and the clients are quiet. */
-static struct handle *waits(struct client *p, const char *tag)
-{
-    struct handle *handle = acquiring(fair(p, tag), HILOCK_FOREVER);
-    run_ms(p->fixture, 2);
-    return handle;
-}
-
-static struct handle *holds(struct client *p, const char *tag)
-{
-    struct handle *handle = waits(p, tag);
-    HOLDS(p->fixture, hilock_lock_state(handle->lock) == HILOCK_STATE_HELD);
-    fixture_hush(p->fixture);
-    return handle;
-}
 
 /* ---- the plain way ---- */
 
 A_PLAY(handed_over_by_one_script_and_one_push)
 {
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
+    struct handle *a = has(fixture_connect(s, NULL), "a"), *b = stands(fixture_connect(s, NULL), "b");
     uint64_t token = a->result.fencing_token;
     TELLS(s, "b:WAITING");
     SAME(s, b->event.position, 1);
@@ -46,9 +27,9 @@ A_PLAY(handed_over_by_one_script_and_one_push)
 WITH_CLIENT(a_push_finds_its_own_waiter)
 {
     struct client *q = fixture_connect(s, NULL);
-    struct handle *a = holds(q, "a"), *t = handle_new(p, "t", "free", FAIR(.lease_ms = 30000));
+    struct handle *a = has(q, "a"), *t = handle_new(p, "t", "free", FAIR(.lease_ms = 30000));
     struct handle *c = asking(q, "c", "other", FAIR(.lease_ms = 30000)), *d = handle_new(p, "d", "other", FAIR(.lease_ms = 30000));
-    waits(p, "b");
+    stands(p, "b");
     for (int i = 1; i < HL_PLACE_BUCKETS; i++) {
         acquire(t, HILOCK_TRY);
         run_ms(s, 1);
@@ -67,7 +48,7 @@ WITH_CLIENT(a_push_finds_its_own_waiter)
 /* A heartbeat was faster than the push. */
 WITH_CLIENT(a_push_of_what_is_held_already_is_no_news)
 {
-    struct handle *a = holds(p, "a");
+    struct handle *a = has(p, "a");
     held(fixture_connect(s, NULL), "h", "other", NULL);
     asking(p, "c", "other", NULL); /* so it listens */
     run_ms(s, 5);
@@ -81,7 +62,7 @@ WITH_CLIENT(a_push_of_what_is_held_already_is_no_news)
 
 WITH_CLIENT(the_place_is_told)
 {
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(p, "b"), *c = handle_new(p, "c", "stock", FAIR(.wait_report_ms = 1000));
+    struct handle *a = has(fixture_connect(s, NULL), "a"), *b = stands(p, "b"), *c = handle_new(p, "c", "stock", FAIR(.wait_report_ms = 1000));
     run_ms(s, 2);
     acquire(c, 1500);
     TELLS_IN(s, 1010, "b:WAITING c:WAITING c:WAITING");
@@ -103,8 +84,8 @@ WITH_CLIENT(the_place_is_told)
 
 WITH_CLIENT(the_first_WAITING_tells_the_place_though_the_name_was_known_to_be_held)
 {
-    holds(fixture_connect(s, NULL), "a");
-    waits(p, "b");
+    has(fixture_connect(s, NULL), "a");
+    stands(p, "b");
     struct handle *c = acquiring(fair(p, "c"), HILOCK_FOREVER);
     TELLS_IN(s, 1, "b:WAITING c:WAITING");
     SAME(s, c->event.position, 2);
@@ -113,8 +94,8 @@ WITH_CLIENT(the_first_WAITING_tells_the_place_though_the_name_was_known_to_be_he
 
 A_PLAY(a_try_takes_no_place_and_jumps_nobody)
 {
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *t = fair(fixture_connect(s, NULL), "t");
-    waits(fixture_connect(s, NULL), "b");
+    struct handle *a = has(fixture_connect(s, NULL), "a"), *t = fair(fixture_connect(s, NULL), "t");
+    stands(fixture_connect(s, NULL), "b");
     acquire(t, HILOCK_TRY);
     TELLS_IN(s, 1, "b:WAITING t:TIMED_OUT");
     SAME(s, t->result.position, 0);
@@ -141,8 +122,8 @@ A_PLAY(a_peek_says_how_many_wait_and_how_many_of_them_are_ready)
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     struct handle *h = held(p, "h", "stock", NULL);
-    waits(q, "a");
-    waits(fixture_connect(s, NULL), "b");
+    stands(q, "a");
+    stands(fixture_connect(s, NULL), "b");
     client_abandon(q);
     run_ms(s, 5);
     peek(h);
@@ -156,7 +137,7 @@ A_PLAY(a_message_for_nobody_makes_the_others_ask_if_it_has_no_pause)
 {
     struct client *p = fixture_connect(s, NULL);
     store_grant(&s->store, "stock", "x:9", 60000);
-    waits(p, "a");
+    stands(p, "a");
     run_ms(s, 100);
     for (int pause_ms = 5; pause_ms >= 0; pause_ms -= 5) {
         size_t before = asked(s, "mutex_acquire");
@@ -171,7 +152,7 @@ A_PLAY(after_an_error_it_does_not_look_for_silent_releases)
 {
     struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "another", 600000);
-    waits(p, "a");
+    stands(p, "a");
     run_ms(s, 100);
     PLAN(s, .on = "mutex_acquire", .error = "LOADING Redis is loading the dataset in memory", .times = 1);
     run_ms(s, 5000);
@@ -183,11 +164,11 @@ A_PLAY(after_an_error_it_does_not_look_for_silent_releases)
 /* A MUTEX behind a sibling of kind FAIR has a place of its own, which lapses unless it asks. */
 GIVEN(a_place_behind_a_sibling_of_another_kind_is_kept, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)))
 {
-    struct handle *a = held(p, "a", "stock", NULL), *b = waits(p, "b"), *c = asking(p, "c", "stock", NULL), *d;
+    struct handle *a = held(p, "a", "stock", NULL), *b = stands(p, "b"), *c = asking(p, "c", "stock", NULL), *d;
     fixture_hush(s);
     release_quietly(a); /* takes c along, behind b */
     TELLS_IN(s, 1, "c:WAITING b:OK");
-    d = waits(fixture_connect(s, NULL), "d");
+    d = stands(fixture_connect(s, NULL), "d");
     unheard_ms(s, 60000);
     release_quietly(b);
     TELLS_IN(s, 1, "c:OK");
@@ -199,7 +180,7 @@ GIVEN(a_place_behind_a_sibling_of_another_kind_is_kept, fixture_connect(s, HILOC
 /* A FAIR hold hands nothing on. So a MUTEX behind it in the same client must stand in the queue before later ones. */
 WITH_CLIENT(a_sibling_of_another_kind_is_not_overtaken)
 {
-    struct handle *a = holds(p, "a"), *b = asking(p, "b", "stock", NULL), *c = waits(fixture_connect(s, NULL), "c");
+    struct handle *a = has(p, "a"), *b = asking(p, "b", "stock", NULL), *c = stands(fixture_connect(s, NULL), "c");
     TELLS(s, "b:WAITING c:WAITING");
     release_quietly(a);
     acquire(a, HILOCK_FOREVER);
@@ -214,9 +195,9 @@ WITH_CLIENT(a_sibling_of_another_kind_is_not_overtaken)
 A_PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_ticket)
 {
     struct client *q = fixture_connect(s, NULL);
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *c;
-    waits(q, "b");
-    c = waits(fixture_connect(s, NULL), "c");
+    struct handle *a = has(fixture_connect(s, NULL), "a"), *c;
+    stands(q, "b");
+    c = stands(fixture_connect(s, NULL), "c");
     s->place->mood = NET_REFUSES;
     net_reset(&s->net, &q->loop, NET_STREAMS);
     fixture_hush(s);
@@ -229,8 +210,8 @@ A_PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_ticket)
 
 A_PLAY(who_waits_long_is_heard_of)
 {
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
-    waits(fixture_connect(s, NULL), "c");
+    struct handle *a = has(fixture_connect(s, NULL), "a"), *b = stands(fixture_connect(s, NULL), "b");
+    stands(fixture_connect(s, NULL), "c");
     store_forget(&s->store);
     TELLS_IN(s, 60000, "b:WAITING c:WAITING");
     HOLDS(s, asked(s, "mutex_acquire") >= 28 && asked(s, "mutex_acquire") <= 34); /* every 2.4 to 2.7 s, and every 8 to 9 s */
@@ -244,7 +225,7 @@ A_PLAY(who_waits_long_is_heard_of)
 
 A_PLAY(a_fixed_lease_is_got_whole)
 {
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = handle_new(fixture_connect(s, NULL), "b", "stock", FAIR(.lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
+    struct handle *a = has(fixture_connect(s, NULL), "a"), *b = handle_new(fixture_connect(s, NULL), "b", "stock", FAIR(.lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
     run_ms(s, 2);
     acquire(b, HILOCK_FOREVER);
     unheard_ms(s, 2);
@@ -261,10 +242,10 @@ A_PLAY(a_fixed_lease_is_got_whole)
 A_PLAY(what_lapsed_meanwhile_comes_back_in_turn)
 {
     struct client *q = fixture_connect(s, NULL);
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *c;
-    waits(q, "b");
-    c = waits(fixture_connect(s, NULL), "c");
-    waits(fixture_connect(s, NULL), "d");
+    struct handle *a = has(fixture_connect(s, NULL), "a"), *c;
+    stands(q, "b");
+    c = stands(fixture_connect(s, NULL), "c");
+    stands(fixture_connect(s, NULL), "d");
     fixture_hush(s);
     release_quietly(a);
     run_us(s, 150);
@@ -303,7 +284,7 @@ A_PLAY(a_forced_release_that_may_not_span_keys_names_one)
 A_PLAY(what_the_store_says_is_bounded)
 {
     struct client *q = fixture_connect(s, NULL);
-    struct handle *b = waits(q, "b");
+    struct handle *b = stands(q, "b");
     for (int i = 0; i < 5000; i++) {
         const char *text = push_text(q, formatted("name%d", i), 1, i, 5, 17);
         store_publish(&s->store, formatted("hilock:grant:%s", q->uuid), i % 2 ? text : "nonsense");
@@ -319,8 +300,8 @@ WITH_CLIENT(the_first_of_a_client_hears_of_a_release_whenever_it_was_placed)
     store_take(&s->store, "stock", "java:1", 600000);
     PLAN(s, .on = "mutex_acquire", .fate.resets_after = 1);
     PLAN(s, .on = "mutex_acquire", .error = "NOSCRIPT No matching script.");
-    waits(p, "a");
-    waits(p, "b");
+    stands(p, "a");
+    stands(p, "b");
     unheard_ms(s, 1000);
     store_free_name(&s->store, "stock");
     TELLS_IN(s, 5, "a:OK");
@@ -333,7 +314,7 @@ static void extend_it(struct handle *handle) { extend(handle, 60000); }
 /* It has one request, which a heartbeat still is; that one's answer, though good news, was not asked for so much. */
 A_PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it)
 {
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
+    struct handle *a = has(fixture_connect(s, NULL), "a"), *b = stands(fixture_connect(s, NULL), "b");
     PLAN(s, .on = "mutex_acquire", .fate.there_us = 50000);
     for (unsigned requests = s->net.requests; s->net.requests == requests;)
         run_us(s, 100);
@@ -349,7 +330,7 @@ A_PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it)
 /* That answer makes the window a lease, before the first renewal is due. */
 A_PLAY(the_answer_to_a_heartbeat_beside_a_push_is_a_renewal)
 {
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
+    struct handle *a = has(fixture_connect(s, NULL), "a"), *b = stands(fixture_connect(s, NULL), "b");
     PLAN(s, .on = "mutex_acquire", .fate.there_us = 50000);
     for (unsigned requests = s->net.requests; s->net.requests == requests;)
         run_us(s, 100);
@@ -367,7 +348,7 @@ A_PLAY(the_answer_to_a_heartbeat_beside_a_push_is_a_renewal)
 A_PLAY(a_release_beside_a_heartbeat_is_answered_in_its_own_time)
 {
     struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
+    struct handle *a = has(fixture_connect(s, NULL), "a"), *b = stands(q, "b");
     PLAN(s, .on = "mutex_acquire", .fate.there_us = 50000, .fate.back_us = 200000);
     for (unsigned requests = s->net.requests; s->net.requests == requests;)
         run_us(s, 100);
@@ -389,7 +370,7 @@ A_PLAY(a_release_beside_a_heartbeat_is_answered_in_its_own_time)
 static void settled_behind_a_heartbeat(struct fixture *s, struct net_fate fate)
 {
     struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = asking(q, "b", "stock", FAIR(.lease_ms = 20000));
+    struct handle *a = has(fixture_connect(s, NULL), "a"), *b = asking(q, "b", "stock", FAIR(.lease_ms = 20000));
     run_ms(s, 5);
     PLAN(s, .on = "mutex_acquire", .fate = fate);
     for (unsigned requests = s->net.requests; s->net.requests == requests;)
@@ -420,7 +401,7 @@ A_PLAY(an_unknown_release_behind_a_lost_heartbeat_is_settled_when_that_is_over) 
 A_PLAY(a_release_beside_a_late_heartbeat_removes_the_place_that_this_takes)
 {
     struct client *q = fixture_connect(s, NULL);
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(q, "b"), *c = waits(fixture_connect(s, NULL), "c");
+    struct handle *a = has(fixture_connect(s, NULL), "a"), *b = stands(q, "b"), *c = stands(fixture_connect(s, NULL), "c");
     PLAN(s, .on = "mutex_acquire", .fate.there_us = 900000);
     for (unsigned requests = s->net.requests; s->net.requests == requests;)
         run_us(s, 100);
@@ -438,7 +419,7 @@ A_PLAY(a_release_beside_a_late_heartbeat_removes_the_place_that_this_takes)
 A_PLAY(a_push_makes_a_heartbeat_needless_that_was_not_sent)
 {
     struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 1));
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
+    struct handle *a = has(fixture_connect(s, NULL), "a"), *b = stands(q, "b");
     run_ms(s, 2600);
     size_t before = asked(s, "mutex_acquire");
     PLAN(s, .on = "mutex_acquire", .fate.there_us = 300000);
@@ -456,7 +437,7 @@ A_PLAY(a_push_makes_a_heartbeat_needless_that_was_not_sent)
 /* It runs when the hold that the push gave is over, and finds the name free. */
 WITH_CLIENT(a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost)
 {
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(p, "b");
+    struct handle *a = has(fixture_connect(s, NULL), "a"), *b = stands(p, "b");
     struct plan *stray = PLAN(s, .on = "mutex_acquire", .fate.is_stray = 1, .fate.there_us = 2000000);
     for (int i = 0; i < 5000 && !stray->met; i++)
         run_ms(s, 1);
@@ -476,7 +457,7 @@ WITH_CLIENT(a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost)
 /* Our own hold was what it waited for, and the next one is another client's: the store is well, so nobody is said to be silent. */
 WITH_CLIENT(whose_wait_ends_after_a_release_of_ours_is_told_that_it_was_held)
 {
-    struct handle *a = holds(p, "a"), *c = waits(fixture_connect(s, NULL), "c"), *b = fair(p, "b");
+    struct handle *a = has(p, "a"), *c = stands(fixture_connect(s, NULL), "c"), *b = fair(p, "b");
     acquire(b, 500);
     run_ms(s, 100);
     fixture_hush(s);

@@ -194,14 +194,5 @@ A_PLAY(a_renewal_without_an_answer_verifies_no_member)
     for (int i = 0; i < 100; i++)
         asking(p, "o", formatted("other%d", i), NULL);
     run_us(s, 10);
-    store_restart(&s->store, 0);
-    store_take(&s->store, "a", "another", 600000);
-    net_reset(&s->net, NULL, NET_ALL);
-    for (int i = 0; i < 10000 && !is_ours(s, "c"); i++)
-        run_us(s, 100);
-    run_us(s, 300);
-    HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_WAITING);
-    store_free_name(&s->store, "a");
-    run_ms(s, 1000);
-    HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_HELD && is_ours(s, "a"));
+    loses_the_first(s, m);
 }

@@ -1,34 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A place in the queue at the store: when it is requested, what a request says of it, and when the next one is sent. */
-#include "play.h"
-
-#define FAIR(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, __VA_ARGS__)
-
-static struct handle *fair(struct client *p, const char *tag) { return handle_new(p, tag, "stock", FAIR(.lease_ms = 30000)); }
-
-/* Stands in the queue, and the clients are quiet. */
-static struct handle *stands(struct client *p, const char *tag)
-{
-    struct handle *handle = acquiring(fair(p, tag), HILOCK_FOREVER);
-    run_ms(p->fixture, 2);
-    return handle;
-}
-
-static struct handle *has(struct client *p, const char *tag)
-{
-    struct handle *handle = stands(p, tag);
-    HOLDS(p->fixture, is_held(handle));
-    fixture_hush(p->fixture);
-    return handle;
-}
-
-static size_t asked_by(struct fixture *s, const struct client *p, const char *word)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < s->store.lines_count; i++)
-        count += strcmp(s->store.lines[i].word, word) == 0 && strstr(s->store.lines[i].text, p->uuid) != NULL;
-    return count;
-}
+#include "standing.h"
 
 /* ---- when it is requested ---- */
 
