@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plays - the safety rules (unit/safety.h) as tests: each holds as the library is. Its planted bug is none of a
- * mutant's business. */
+/* plays - the plays of the safety rules (unit/safety.h) as tests. Each must hold while no planted bug is on. */
 #include "unit/safety.h"
 #include "unit/suite.h"
 

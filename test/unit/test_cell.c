@@ -12,7 +12,8 @@
 
 static struct reading { struct hl_cell *cell; atomic_int is_reading, is_ending, is_over; } reading;
 
-/* Reads as long as the client would need to end, if nothing stopped it. Who comes while the client ends is refused, and does not hold it up. */
+/* Reads until the client has begun to end, and for as long as that would take if it did not wait for the read. A read that begins meanwhile is
+ * refused, and does not delay the end. */
 static void *read_slowly(void *ret_was_over)
 {
     struct hl_core *core = hl_cell_begin_read(reading.cell);

@@ -244,7 +244,7 @@ HOLDING(a_client_does_not_end_before_who_closes_it_has_left_the_call, NULL)
     TELLS_IN(s, 1, "closed");
 }
 
-/* Whoever asks first: the earliest end counts. */
+/* The earlier of the two ends counts, whichever thread asks first. */
 A_PLAY(of_two_threads_that_close_the_one_with_less_patience_counts)
 {
     for (int is_less_first = 0; is_less_first < 2; is_less_first++) {

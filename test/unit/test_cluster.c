@@ -89,7 +89,7 @@ GIVEN(a_server_that_lost_all_its_slots_is_told_of_and_left_alone, cluster_begin(
     SAME(s, counts_of(p).redirects, 1);
 }
 
-/* Nobody says for long who has its slots. */
+/* For a long time no server tells which one has the slots of the server that is away. */
 static void others_are_asked_while_it_is_away(struct fixture *s, struct handle *a)
 {
     run_ms(s, 30000);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A hold that has its name alone goes on as one that shares it (hilock_downgrade): who is let in, what is not known, and what a refusal proves. */
+/* A hold that has its name alone goes on as one that shares it (hilock_downgrade): which waiters the store then lets in, what a missing answer leaves
+ * open, and what a refusal proves. */
 #include "play.h"
 
 #define SHARES(...) HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .holders_max = __VA_ARGS__)

@@ -190,7 +190,7 @@ A_PLAY(a_waiter_asks_at_the_next_server_though_it_does_not_listen_there_yet)
     release_quietly(three.a);
 }
 
-/* Nobody waits there at the moment, and whoever waits next is heard at once. */
+/* No handle waits there at the moment. The next one that waits is told of its grant at once. */
 A_PLAY(a_channel_goes_with_its_slot_though_nobody_waits)
 {
     const char *name = cluster_name(1, 0);
@@ -240,7 +240,7 @@ A_PLAY(who_waits_hears_of_releases_where_the_slot_has_gone)
     TELLS_IN(s, 5, "a:WAITING a:OK");
 }
 
-/* The link was closed as unused: whoever waits again is heard over a new one. */
+/* The link was closed because it was unused. A handle that waits later is told of its grant over a new link. */
 A_PLAY(a_channel_whose_link_was_closed_is_heard_again)
 {
     const char *name = cluster_name(1, 0);

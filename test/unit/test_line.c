@@ -252,7 +252,7 @@ WITH_CLIENT(behind_a_fair_lock_of_Redisson_it_asks_no_more_often)
     HOLDS(s, asked(s, "mutex_acquire") <= 1000 / 80 + 5); /* every 80 ms in the end */
 }
 
-/* It does not wait, so it decides nothing for who waits. */
+/* A try does not wait, so its answer changes nothing for those that wait. */
 WITH_CLIENT(a_try_does_not_end_what_another_listens_to)
 {
     asking(p, "a", "stock", NULL);
