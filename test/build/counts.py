@@ -250,6 +250,22 @@ def places(program, addresses):
     return dict(zip(addresses, zip(lines[::2], (line.rpartition(':')[0] for line in lines[1::2]))))
 
 
+# Where the second walk of a pair begins: the release is answered, and the acquire that it carried gets its answer.
+SPLITS = {'release that asks for the next handle': ('hl_request_answer_carried', 'hl_place_next_answered')}
+
+
+def walks_of(text, known):
+    """(name, [(function, site)]) of each walk, and once more of the part before its split."""
+    for name, calls in re.findall(r'walk (.*)\n((?:0x.*\n)*)', text):
+        calls = [tuple(call.split()) for call in calls.splitlines()]
+        if name not in SPLITS:
+            yield name, calls
+            continue
+        split = next(i for i, (function, _) in enumerate(calls) if known[function][0] in SPLITS[name])
+        yield name, calls[:split]
+        yield f'{name}, and the grant of that handle', calls
+
+
 def count_walks(page, build, texts, server):
     """A change of file is a call, each time that it happens, from one file to another; inline functions do not count. They
     are known by their names, because addr2line files them under the source that includes them."""
@@ -261,8 +277,8 @@ def count_walks(page, build, texts, server):
     known = places(program, sorted(set(re.findall(r'0x\w+', text))))
     inline = {name for path, source in texts.items() if path.endswith('.h')
               for name in re.findall(r'\bstatic inline [^;{]*?\b(\w+)\(', source)}
-    for name, calls in re.findall(r'walk (.*)\n((?:0x.*\n)*)', text):
-        pairs = [(known[function], known[site][1]) for function, site in map(str.split, calls.splitlines())]
+    for name, calls in walks_of(text, known):
+        pairs = [(known[function], known[site][1]) for function, site in calls]
         pairs = [(callee, caller) for callee, caller in pairs if callee[0] not in inline and '/lib/' in callee[1]]
         for where, folders in (('in core, hold and lock', LOCK), ('in lib', ('',))):
             passed = {callee for callee, _ in pairs if any(f'/lib/{folder}' in callee[1] for folder in folders)}
