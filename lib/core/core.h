@@ -42,7 +42,7 @@ struct hl_core {
                                                                in common */
     uint64_t id_last;                    /* the last acquisition id that was used or reserved */
     struct hl_table names;
-    struct hl_alarms call_alarms;        /* callback.c */
+    struct hl_alarms call_alarms;        /* call.c */
     TAILQ_HEAD(hl_handles, hilock_lock) handles; /* every handle of the user */
     struct hl_notices notices;
     unsigned waiting;                    /* how many acquires wait */

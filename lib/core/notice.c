@@ -4,15 +4,19 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
-#include "core/core.h"
+#include "core/lease.h"
+#include "core/lock.h"
+
+/* ---- notices ---- */
 
 enum { BATCH = 1000, BATCH_US = 2000 };
 
-void hl_notices_init(struct hl_notices *notices, uint64_t (*find_expired)(struct hl_core *core))
+void hl_notices_init(struct hl_notices *notices, void (*end_expired)(struct hl_core *core, uint64_t now_us))
 {
     TAILQ_INIT(&notices->lists[NOTICE_LOSSES]);
     TAILQ_INIT(&notices->lists[NOTICE_NEWS]);
-    notices->find_expired = find_expired;
+    notices->end_expired = end_expired;
+    notices->expires_at_us = UINT64_MAX;
 }
 
 static void move(struct hl_core *core, struct hl_notice *notice, enum hl_notice_list_index list)
@@ -47,9 +51,15 @@ void hl_notice_withdraw(struct hl_core *core, struct hl_notice *notice, unsigned
         move(core, notice, NOTICE_NOWHERE);
 }
 
-static uint64_t find_expired(struct hl_core *core)
+uint64_t hl_notices_check(struct hl_core *core)
 {
-    return core->notices.checked_at_us = core->notices.find_expired(core);
+    struct hl_notices *notices = &core->notices;
+    notices->checked_at_us = hl_now_us(&core->host);
+    if (notices->checked_at_us >= notices->expires_at_us && !HL_PLANTED(R6_NO_SWEEP)) {
+        notices->expires_at_us = UINT64_MAX; /* what does not end now sets the next time */
+        notices->end_expired(core, notices->checked_at_us);
+    }
+    return notices->checked_at_us;
 }
 
 /* Losses are reported first, even those that a callback of this delivery causes. Of the news, only what stands before
@@ -60,7 +70,7 @@ void hl_notices_deliver(struct hl_core *core)
     struct hl_notices *notices = &core->notices;
     struct hl_notice_list *losses = &notices->lists[NOTICE_LOSSES], *news = &notices->lists[NOTICE_NEWS];
     int is_for_losses = notices->delivery == DELIVERY_BEHIND && core->host.is_armed;
-    uint64_t ends_us = find_expired(core) + BATCH_US;
+    uint64_t ends_us = hl_notices_check(core) + BATCH_US;
     HL_REQUIRE(notices->delivery != DELIVERY_RUNNING); /* a delivery runs only in the outermost hl_host_leave */
     if (!hl_notices_are_due(notices))
         return;
@@ -73,7 +83,7 @@ void hl_notices_deliver(struct hl_core *core)
         notice->ops->report(core, notice);
         /* This delivery takes too long, so it stops here, unless losses are pending. The loop may do other work before
          * the next turn. */
-        if (core->phase != PHASE_GONE && find_expired(core) > ends_us && TAILQ_EMPTY(losses))
+        if (core->phase != PHASE_GONE && hl_notices_check(core) > ends_us && TAILQ_EMPTY(losses))
             break;
     }
     move(core, &notices->marker, NOTICE_NOWHERE);
@@ -91,4 +101,45 @@ void hl_notices_forget(struct hl_core *core)
             if (notice != &core->notices.marker)
                 notice->ops->forget(core, notice);
         }
+}
+
+/* ---- callbacks ---- */
+
+void hl_notice_give_result(struct hilock_lock *lock, hilock_result_fn *on_result, struct hilock_result result,
+                           void *user)
+{
+    const struct hl_snapshot now = lock->ops->snapshot(lock);
+    result.size = sizeof result;
+    result.lock = lock;
+    result.state = now.state;
+    result.remaining_ms = hl_lease_span_ms(hl_left_us(now.ends_us, hl_now_us(&hl_lock_core(lock)->host)));
+    result.fencing_token = now.token;
+    result.hold_count = result.hold_count ? result.hold_count : now.count;
+    result.holder = result.holder ? result.holder : "";
+    result.holder_label = hl_holder_label(result.holder);
+    lock->refs++;
+    on_result(&result, user);
+    hl_lock_unref(lock);
+}
+
+void hl_notice_give_event(struct hl_core *core, struct hilock_lock *lock, hilock_event_fn *on_event,
+                          struct hilock_event *event)
+{
+    event->size = sizeof *event;
+    event->client = core->client;
+    event->lock = lock;
+    event->holder = event->holder ? event->holder : "";
+    event->node = event->node ? event->node : "";
+    event->detail = event->detail ? event->detail : "";
+    event->holder_label = hl_holder_label(event->holder);
+    if (!on_event)
+        return;
+    lock->refs++;
+    on_event(event, lock->user);
+    hl_lock_unref(lock);
+}
+
+int hl_notice_is_silenced(const struct hilock_lock *lock, const struct hl_notice *notice)
+{
+    return lock->epoch != notice->epoch;
 }

@@ -5,7 +5,7 @@
  * when the releases of all its members are. */
 #include "group/gather.h"
 
-#include "core/callback.h"
+#include "core/call.h"
 #include "core/lease.h"
 #include "group/member.h"
 #include "group/words.h"
@@ -127,7 +127,7 @@ static void answer(struct hl_gather *gather, struct hilock_result result)
         hl_terms_trace(lock->terms, HL_RELEASE_ANSWERED, &fact);
     end(gather);
     if (own.on_result && lock->epoch == own.epoch)
-        hl_callback_result(lock, own.on_result, result, own.user);
+        hl_notice_give_result(lock, own.on_result, result, own.user);
 }
 
 /* Takes the words of the answer that most members agree on out of the gather, because answer() may free the gather
@@ -256,7 +256,7 @@ void hl_gather_settled(struct hl_group *group)
     end(gather);
     if (is_news) {
         hl_terms_trace(lock->terms, HL_RELEASE_SETTLED, &fact);
-        hl_callback_event(hl_group_core(group), lock, lock->terms->on_event, &event);
+        hl_notice_give_event(hl_group_core(group), lock, lock->terms->on_event, &event);
     }
     hl_lock_unref(lock);
 }

@@ -7,7 +7,7 @@
 #include "group/group.h"
 
 #include "base/container.h"
-#include "core/callback.h"
+#include "core/notice.h"
 #include "core/lease.h"
 #include "group/gather.h"
 #include "group/member.h"
@@ -149,7 +149,7 @@ void hl_group_grant(struct hl_group *group)
         hl_members_write_votes(group, &votes);
     else
         hl_text_set(&votes, "%s", hl_words_all_granted);
-    hl_callback_result(group->lock, group->on_result, finish(group, result), group->user);
+    hl_notice_give_result(group->lock, group->on_result, finish(group, result), group->user);
 }
 
 /* ---- what members report ---- */
@@ -189,7 +189,7 @@ static void on_lost(const struct hilock_event *lost, void *user)
     end(group);
     hl_members_return(group, NULL);
     if (!hl_gather_answer_lost(group, detail.bytes))
-        hl_callback_event(hl_group_core(group), lock, lock->terms->on_lost, &event);
+        hl_notice_give_event(hl_group_core(group), lock, lock->terms->on_lost, &event);
 }
 
 static int is_well(const struct hl_member *member)
@@ -209,7 +209,7 @@ static void report_failing(struct hl_group *group, hilock_event_kind news, const
     if (state == group->state || is_failing != (news == HILOCK_EVENT_RENEWAL_FAILED))
         return;
     group->state = (uint8_t)state;
-    hl_callback_event(hl_group_core(group), group->lock, group->lock->terms->on_event, &event);
+    hl_notice_give_event(hl_group_core(group), group->lock, group->lock->terms->on_event, &event);
 }
 
 /* Reports WAITING the first time that a member finds its name held in this wait, and then every wait_report_ms. */
@@ -227,7 +227,7 @@ static void report_waiting(struct hl_group *group, const struct hilock_event *ev
         hl_terms_trace(lock->terms, HL_ACQUIRE_WAITS, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
     if (is_first || (every_us && group->report_us <= now_us)) {
         group->report_us = now_us + every_us;
-        hl_callback_event(hl_group_core(group), lock, lock->terms->on_event, &own);
+        hl_notice_give_event(hl_group_core(group), lock, lock->terms->on_event, &own);
     }
     if (hl_lock_core(lock) && group->state == GROUP_WAITING)
         group->strategy->check(group);
@@ -266,7 +266,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     group->refusal.words = NULL;
     group->state = GROUP_IDLE;
     lock->refs++;
-    hl_callback_result(lock, group->on_result, finish(group, result), group->user);
+    hl_notice_give_result(lock, group->on_result, finish(group, result), group->user);
     hl_memory_free(&core->host.memory, words);
     hl_lock_unref(lock);
 }

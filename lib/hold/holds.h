@@ -19,7 +19,6 @@ struct hl_holds {
     unsigned count;                         /* how many holds are in `live` */
     unsigned undoing;                       /* how many holds in `live` are abandoned attempts not yet released at the
                                                store; they count against waiters_max */
-    uint64_t earliest_end_us;               /* watchdog.c: no hold ends before this time */
     struct hl_alarms recheck_alarms;        /* recheck.c */
     LIST_HEAD(, hl_recheck) recheck_list;   /* recheck.c: all rechecks */
     unsigned rechecks;                      /* how many names have a recheck */

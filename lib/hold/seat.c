@@ -15,14 +15,14 @@ static void report(struct hl_core *core, struct hl_notice *notice)
         hl_words_release_lost(&detail, name.bytes);
     else
         hl_words_share_left(&detail, name.bytes);
-    hl_callback_answer(core, &seat->receipt,
+    hl_call_answer(core, &seat->receipt,
                        (struct hilock_result){.status = is_loss ? HILOCK_LOST : HILOCK_OK,
                                               .operation = HILOCK_OP_RELEASE, .detail = detail.bytes});
 }
 
 static void forget(struct hl_core *core, struct hl_notice *notice)
 {
-    hl_callback_free(core, HL_CONTAINER(notice, struct hl_call, notice));
+    hl_call_free(core, HL_CONTAINER(notice, struct hl_call, notice));
 }
 
 /* Returns 0 if the handle has a seat now. */
@@ -33,7 +33,7 @@ static int make(struct hl_core *core, struct hilock_lock *lock, uint64_t since_u
     struct hl_seat *seat = extras ? extras->seat : NULL;
     if (seat || !extras)
         return seat ? 0 : -1;
-    seat = extras->seat = hl_callback_new(core, sizeof *seat, &ops, NULL, lock, NULL, NULL);
+    seat = extras->seat = hl_call_new(core, sizeof *seat, &ops, NULL, lock, NULL, NULL);
     if (seat)
         seat->since_us = since_us;
     return seat ? 0 : -1;
@@ -52,7 +52,7 @@ void hl_seat_free(struct hl_core *core, struct hilock_lock *lock)
 {
     struct hl_seat *seat = hl_seat_of(lock);
     lock->extras->seat = NULL;
-    hl_callback_free(core, &seat->receipt);
+    hl_call_free(core, &seat->receipt);
 }
 
 enum hl_seat_answer hl_seat_answer(struct hl_hold *hold, struct hilock_lock *lock, hilock_result_fn *on_result,

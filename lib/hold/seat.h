@@ -11,7 +11,7 @@
 #ifndef HL_HOLD_SEAT_H
 #define HL_HOLD_SEAT_H
 
-#include "core/callback.h"
+#include "core/call.h"
 #include "hold/hold.h"
 
 struct hl_seat {

@@ -59,7 +59,7 @@ static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status
     hl_memory_free(&core->host.memory, extend->detail);
     extend->detail = why ? hl_memory_copy(&core->host.memory, why, strlen(why)) : NULL;
     extend->status = status;
-    hl_callback_decided(core, &extend->call, is_loss);
+    hl_call_decided(core, &extend->call, is_loss);
 }
 
 /* Answers the extends of this round. A refusal, perhaps of the login, also answers the extends that wait for the next
@@ -101,7 +101,7 @@ void hl_watchdog_report_extend(struct hl_core *core, struct hl_extend *extend, c
         {.status = extend->status, .operation = extend->operation, .attempts = extend->attempts,
          .detail = detail ? detail : words ? words : hilock_status_text(extend->status)};
     extend->detail = NULL;
-    hl_callback_answer(core, &extend->call, result);
+    hl_call_answer(core, &extend->call, result);
     hl_memory_free(&core->host.memory, words);
 }
 
@@ -116,7 +116,7 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
     if (extend->status != HILOCK_LOST)
         TAILQ_REMOVE(&extend->call.lock->extras->extends, extend, entry);
     hl_memory_free(&core->host.memory, extend->detail);
-    hl_callback_free(core, &extend->call);
+    hl_call_free(core, &extend->call);
 }
 
 void hl_watchdog_end_extends(struct hl_core *core, struct hilock_lock *lock, int is_loss)
@@ -145,8 +145,7 @@ static void sleep_until(struct hl_hold *hold, uint64_t next_us)
 {
     struct hl_core *core = hl_hold_core(hold);
     uint64_t ends_us = hl_hold_first_end_us(hold);
-    if (ends_us < core->holds->earliest_end_us) /* the end moves nearer if another program has shortened the lease */
-        core->holds->earliest_end_us = ends_us;
+    hl_notices_expire_at(&core->notices, ends_us); /* it moves nearer if another program has shortened the lease */
     hl_hold_wake_at(hold, ends_us < next_us ? ends_us : next_us);
 }
 
@@ -195,25 +194,12 @@ static int end_if_over(struct hl_hold *hold)
 
 static void sweep(struct hl_hold *hold, void *now_us)
 {
-    struct hl_core *core = hl_hold_core(hold);
-    uint64_t ends_us = hl_hold_first_end_us(hold);
-    if (ends_us <= *(const uint64_t *)now_us && end_if_over(hold))
+    if (hl_hold_first_end_us(hold) <= *(const uint64_t *)now_us && end_if_over(hold))
         return;
-    ends_us = hl_hold_first_end_us(hold);
-    if (ends_us < core->holds->earliest_end_us)
-        core->holds->earliest_end_us = ends_us;
+    hl_notices_expire_at(&hl_hold_core(hold)->notices, hl_hold_first_end_us(hold));
 }
 
-/* Runs before every report. Visits the holds only if one may have expired: no hold ends before earliest_end_us. */
-uint64_t hl_watchdog_sweep(struct hl_core *core)
-{
-    uint64_t now_us = hl_now_us(&core->host);
-    if (now_us < core->holds->earliest_end_us || HL_PLANTED(R6_NO_SWEEP))
-        return now_us;
-    core->holds->earliest_end_us = UINT64_MAX;
-    hl_hold_each_held(core, sweep, &now_us);
-    return now_us;
-}
+void hl_watchdog_sweep(struct hl_core *core, uint64_t now_us) { hl_hold_each_held(core, sweep, &now_us); }
 
 int hl_watchdog_is_failing(const struct hl_hold *hold) { return hold->failures >= 2 && hold->terms->is_renewed; }
 
@@ -455,7 +441,7 @@ static hilock_status ask(struct hl_core *core, struct hilock_lock *lock, hilock_
     struct hl_extras *extras = hl_lock_extras(lock);
     struct hl_extend *extend = NULL;
     if (extras)
-        extend = hl_callback_new(core, sizeof *extend, &ops, on_extend_timeout, lock, on_result, user);
+        extend = hl_call_new(core, sizeof *extend, &ops, on_extend_timeout, lock, on_result, user);
     if (!extend)
         return HILOCK_NO_MEMORY;
     extend->operation = operation;

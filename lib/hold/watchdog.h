@@ -21,7 +21,7 @@
 #ifndef HL_HOLD_WATCHDOG_H
 #define HL_HOLD_WATCHDOG_H
 
-#include "core/callback.h"
+#include "core/call.h"
 #include "hold/hold.h"
 
 struct hl_extend {
@@ -45,7 +45,8 @@ void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason);
 void hl_watchdog_take_from_user(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason);
 /* 1: the hold has a watchdog, and its latest two renewals, or more, have failed. That was reported to its user. */
 int hl_watchdog_is_failing(const struct hl_hold *hold);
-uint64_t hl_watchdog_sweep(struct hl_core *core); /* ends every hold that has expired; returns the time */
+/* Ends every hold that has expired. core->notices calls this before a report, if a hold may have. */
+void hl_watchdog_sweep(struct hl_core *core, uint64_t now_us);
 /* The hold is held by a pushed grant. An older heartbeat, which was sent before that grant came, now has its answer, or
  * will have none: sends the extends that waited for it, or plans the next renewal. is_ours: that answer proves that the
  * hold is ours for a whole lease, counted from the send of the heartbeat. */

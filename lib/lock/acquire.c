@@ -6,7 +6,7 @@
 #include "base/container.h"
 #include "base/contract.h"
 #include "base/plant.h"
-#include "core/callback.h"
+#include "core/notice.h"
 #include "core/lease.h"
 #include "core/words.h"
 #include "hold/asking.h"
@@ -292,7 +292,7 @@ static void report_event(struct hl_core *core, struct hl_acquire *acquire, unsig
         event.position = acquire->place->position;
         event.waiters = acquire->place->waiters;
     }
-    hl_callback_event(core, lock, lock->terms->on_event, &event);
+    hl_notice_give_event(core, lock, lock->terms->on_event, &event);
 }
 
 static void report_result(struct hl_core *core, struct hl_acquire *acquire, uint64_t now_us)
@@ -327,7 +327,7 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire, uint
                                      .is_local = lock->hold && (lock->hold->served || !result.attempts)});
     hl_acquire_free(core, acquire);
     if (own.on_result)
-        hl_callback_result(lock, own.on_result, result, own.user);
+        hl_notice_give_result(lock, own.on_result, result, own.user);
     hl_memory_free(&core->host.memory, own.words);
 }
 

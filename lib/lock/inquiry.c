@@ -82,7 +82,7 @@ static void inquiry_free(struct hl_core *core, struct hl_inquiry *inquiry)
 {
     TAILQ_REMOVE(&core->locks->inquiries, inquiry, entry);
     hl_listing_free(inquiry->listing);
-    hl_callback_free(core, &inquiry->call);
+    hl_call_free(core, &inquiry->call);
 }
 
 /* The inquiry was reported: frees it now, or when the pending answer comes. */
@@ -98,9 +98,9 @@ static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_inquiry *inquiry = HL_CONTAINER(notice, struct hl_inquiry, call.notice);
     const struct hl_inquiry own = *inquiry;
-    if (own.listing && !hl_callback_is_silenced(own.call.lock, &own.call.notice))
+    if (own.listing && !hl_notice_is_silenced(own.call.lock, &own.call.notice))
         inquiry->listing = NULL; /* its callback frees it */
-    hl_callback_answer(core, &inquiry->call,
+    hl_call_answer(core, &inquiry->call,
                        (struct hilock_result){
                            .status = own.status, .holder = own.holder, .detail = own.detail.bytes,
                            .operation = is_forcing(&own) ? HILOCK_OP_FORCE_RELEASE
@@ -121,7 +121,7 @@ static void decide(struct hl_inquiry *inquiry, hilock_status status)
     hl_terms_trace(inquiry->call.lock->terms, HL_INQUIRY_ENDED,
                    &(struct hl_fact){.name = inquiry->call.lock->name->bytes, .status = status,
                                      .detail = inquiry->detail.bytes, .count = is_forcing(inquiry) ? 1 : 0});
-    hl_callback_decided(core, &inquiry->call, 0);
+    hl_call_decided(core, &inquiry->call, 0);
 }
 
 static void run_out(struct hl_core *core, struct hl_call *call)
@@ -229,7 +229,7 @@ static struct hl_inquiry *new_inquiry(struct hl_core *core, struct hilock_lock *
 {
     static const struct hl_request_ops ops = {about, encode, done};
     static const struct hl_notice_ops reports = {report, retire};
-    struct hl_inquiry *inquiry = hl_callback_new(core, sizeof *inquiry, &reports, run_out, lock, on_result, user);
+    struct hl_inquiry *inquiry = hl_call_new(core, sizeof *inquiry, &reports, run_out, lock, on_result, user);
     if (!inquiry)
         return NULL;
     inquiry->request.ops = &ops;

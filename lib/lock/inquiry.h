@@ -14,7 +14,7 @@
 #define HL_LOCK_INQUIRY_H
 
 #include "base/text.h"
-#include "core/callback.h"
+#include "core/call.h"
 #include "hold/hold.h"
 #include "lock/locks.h"
 #include "wire/protocol.h"

@@ -57,12 +57,11 @@ int hl_machine_init(struct hl_core *core)
     TAILQ_INIT(&core->handles);
     TAILQ_INIT(&core->holds->live);
     TAILQ_INIT(&core->locks->inquiries);
-    core->holds->earliest_end_us = UINT64_MAX;
     core->cell = hl_cell_new(&core->host.memory);
     core->locks->shortage_timer = hl_timer_new(&core->host, hl_lines_after_shortage, core);
     if (!core->cell || !core->locks->shortage_timer || hl_life_init(core) != 0 ||
         hl_alarms_init(&core->locks->alarms, &core->host, hl_acquire_on_alarm) != 0 ||
-        hl_alarms_init(&core->call_alarms, &core->host, hl_callback_on_alarm) != 0 || hl_rechecks_init(core) != 0)
+        hl_alarms_init(&core->call_alarms, &core->host, hl_call_on_alarm) != 0 || hl_rechecks_init(core) != 0)
         return -1;
     core->cell->core = core;
     return 0;

@@ -3,8 +3,8 @@
 #include "lock/reentry.h"
 
 #include "base/container.h"
+#include "core/call.h"
 #include "core/words.h"
-#include "hold/watchdog.h"
 
 enum hl_entry_state {
     ENTRY_ENTERS,    /* an acquire without an answer: it stands in extras->entering */
@@ -49,7 +49,7 @@ static void withdraw(struct hl_core *core, struct hl_entry *entry, enum hl_entry
     TAILQ_REMOVE(&entry->call.lock->extras->entering, entry, entry);
     entry->state = state;
     if (leave)
-        hl_callback_free(core, &leave->call);
+        hl_call_free(core, &leave->call);
     else
         entry->call.lock->ops->release(core, entry->call.lock, NULL, NULL);
 }
@@ -72,7 +72,7 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
     struct hl_entry *entry = HL_CONTAINER(notice, struct hl_entry, call.notice);
     if (entry->state == ENTRY_ENTERS)
         TAILQ_REMOVE(&entry->call.lock->extras->entering, entry, entry);
-    hl_callback_free(core, &entry->call);
+    hl_call_free(core, &entry->call);
 }
 
 static void report(struct hl_core *core, struct hl_notice *notice)
@@ -82,7 +82,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     int is_acquire = entry->state != ENTRY_LEAVES;
     hilock_status status = is_acquire ? verdict(core, entry) : HILOCK_OK;
     /* The user of a handle that was dropped is told nothing; the trace has the re-entry as cancelled, like a wait. */
-    hilock_status traced = hl_callback_is_silenced(lock, notice) ? HILOCK_CANCELLED : status;
+    hilock_status traced = hl_notice_is_silenced(lock, notice) ? HILOCK_CANCELLED : status;
     struct hilock_result result =
         {.status = status, .operation = is_acquire ? HILOCK_OP_ACQUIRE : HILOCK_OP_RELEASE};
     if (is_acquire)
@@ -91,7 +91,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
                                    .waited_us = hl_now_us(&core->host) - entry->call.begun_us});
     result.hold_count = status == HILOCK_OK && is_in(core, entry) ? entry->count : 0;
     result.detail = status == HILOCK_LOST ? hl_words_reentry_lost : hilock_status_text(status);
-    hl_callback_answer(core, &entry->call, result);
+    hl_call_answer(core, &entry->call, result);
 }
 
 hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
@@ -99,10 +99,10 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, h
 {
     static const struct hl_notice_ops ops = {report, forget};
     struct hl_extras *extras = hl_lock_extras(lock);
-    struct hl_entry *entry = extras ? hl_callback_new(core, sizeof *entry, &ops, NULL, lock, on_result, user) : NULL;
-    struct hl_entry *leave = entry ? hl_callback_new(core, sizeof *leave, &ops, NULL, lock, NULL, NULL) : NULL;
+    struct hl_entry *entry = extras ? hl_call_new(core, sizeof *entry, &ops, NULL, lock, on_result, user) : NULL;
+    struct hl_entry *leave = entry ? hl_call_new(core, sizeof *leave, &ops, NULL, lock, NULL, NULL) : NULL;
     if (entry && !leave)
-        hl_callback_free(core, &entry->call);
+        hl_call_free(core, &entry->call);
     if (!leave)
         return HILOCK_NO_MEMORY;
     entry->tenure = leave->tenure = lock->ops->snapshot(lock).tenure;
@@ -120,7 +120,7 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, h
 /* A hold that is lost is over for all counts, even before on_lost has run. */
 int hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
-    uint64_t now_us = hl_watchdog_sweep(core);
+    uint64_t now_us = hl_notices_check(core);
     struct hl_entry *leave = lock->ops->snapshot(lock).ends_us > now_us ? uncount(lock) : NULL;
     if (!leave)
         return 0;
@@ -131,7 +131,7 @@ int hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_resu
     if (on_result)
         hl_notice_post(core, &leave->call.notice, 1);
     else
-        hl_callback_free(core, &leave->call);
+        hl_call_free(core, &leave->call);
     return 1;
 }
 
@@ -152,5 +152,5 @@ void hl_reentry_end(struct hl_core *core, struct hilock_lock *lock)
         entry->state = ENTRY_OUTLIVES;
     }
     while ((entry = uncount(lock)) != NULL)
-        hl_callback_free(core, &entry->call);
+        hl_call_free(core, &entry->call);
 }

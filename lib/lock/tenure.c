@@ -109,14 +109,14 @@ static void report_receipt(struct hl_core *core, struct hl_notice *notice)
     struct hl_call *receipt = HL_CONTAINER(notice, struct hl_call, notice);
     struct hl_text detail;
     hl_words_handed_on(&detail, hl_name_quoted(receipt->lock->name).bytes);
-    hl_callback_answer(core, receipt,
+    hl_call_answer(core, receipt,
                        (struct hilock_result){.status = HILOCK_OK, .operation = HILOCK_OP_RELEASE,
                                               .detail = detail.bytes});
 }
 
 static void forget_receipt(struct hl_core *core, struct hl_notice *notice)
 {
-    hl_callback_free(core, HL_CONTAINER(notice, struct hl_call, notice));
+    hl_call_free(core, HL_CONTAINER(notice, struct hl_call, notice));
 }
 
 /* Ends the tenure: the hold no longer belongs to the handle, which may acquire again at once. Pending extends and
@@ -141,7 +141,7 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
     struct hl_hold *hold = lock->hold;
     struct hl_acquire *next = hl_tenure_next(core, hold);
     struct hl_call *receipt =
-        next && on_result ? hl_callback_new(core, sizeof *receipt, &ops, NULL, lock, on_result, user) : NULL;
+        next && on_result ? hl_call_new(core, sizeof *receipt, &ops, NULL, lock, on_result, user) : NULL;
     uint64_t held_us = hl_now_us(&core->host) - hl_seat_since_us(hold, lock);
     enum hl_seat_answer answer = hl_seat_of(lock) ? hl_seat_answer(hold, lock, on_result, user) : SEAT_ANSWERS_NOT;
     int is_last = end(core, lock, 0);
@@ -194,7 +194,7 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
     if (extend)
         hl_watchdog_report_extend(core, extend, detail.bytes);
     else
-        hl_callback_event(core, lock, lock->terms->on_lost, &event);
+        hl_notice_give_event(core, lock, lock->terms->on_lost, &event);
 }
 
 static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned bit)
@@ -214,7 +214,7 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
         hl_words_renewals_failed(&detail, hl_name_quoted(lock->name).bytes, hold->failures,
                                  hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us)),
                                  hl_lease_span_ms(hl_left_us(hold->due_at_us, now_us)));
-    hl_callback_event(core, lock, lock->terms->on_event, &event);
+    hl_notice_give_event(core, lock, lock->terms->on_event, &event);
 }
 
 /* Reports the answer to a release, or later what became of a release that was answered UNKNOWN. The release has a
@@ -223,7 +223,7 @@ static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned 
 {
     const struct hl_caller caller = hold->ending.caller;
     struct hilock_lock *lock = caller.lock;
-    int is_off = hl_callback_is_silenced(lock, &hold->notice);
+    int is_off = hl_notice_is_silenced(lock, &hold->notice);
     struct hl_text detail;
     struct hilock_event event =
         {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,
@@ -243,9 +243,9 @@ static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned 
     lock->refs++;
     hl_ending_free_if_done(hold);
     if (bit == TENURE_SETTLED && !is_off)
-        hl_callback_event(core, lock, lock->terms->on_event, &event);
+        hl_notice_give_event(core, lock, lock->terms->on_event, &event);
     else if (!is_off)
-        hl_callback_result(lock, caller.on_result, result, caller.user);
+        hl_notice_give_result(lock, caller.on_result, result, caller.user);
     hl_lock_unref(lock);
 }
 

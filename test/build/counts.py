@@ -251,7 +251,7 @@ def places(program, addresses):
 
 
 # Where the second walk of a pair begins: the release is answered, and the acquire that it carried gets its answer.
-SPLITS = {'release that asks for the next handle': ('hl_request_answer_carried', 'hl_place_next_answered')}
+SPLITS = {'release that asks for the next handle': ('hl_request_answer_carried', 'hl_place_next_answered', 'hl_place_on_carried_answered')}
 
 
 def walks_of(text, known):
