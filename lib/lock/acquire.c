@@ -202,7 +202,7 @@ static void give_back_unconfirmed(struct hl_acquire *acquire)
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said)
 {
     int is_held = said && said->result == HL_NO, has_more = is_held && said->has_more;
-    hl_view_update(acquire, said);
+    hl_line_learn(acquire, said);
     if (acquire->place && is_held)
         hl_place_on_queued(acquire->place, said);
     /* the same id finds a grant whose answer was lost (R3), or goes on through the queue */
@@ -220,7 +220,7 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *s
 
 void hl_acquire_unconfirmed(struct hl_acquire *acquire, const struct hl_response *said)
 {
-    hl_view_update(acquire, said);
+    hl_line_learn(acquire, said);
     if (hl_acquire_is_try(acquire) || said->fault.kind != HL_FAULT_PASSING)
         hl_acquire_decide(acquire, said->fault.status);
     else
@@ -258,7 +258,7 @@ void hl_acquire_on_alarm(struct hl_alarm *alarm)
 static struct hl_acquire *sleeper_of(struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
-    struct hl_acquire *sender = acquire->state == ACQUIRE_IN_LINE ? TAILQ_FIRST(&name->line->arrivals) : acquire;
+    struct hl_acquire *sender = acquire->state == ACQUIRE_IN_LINE ? hl_line_head(name->line) : acquire;
     return sender->state == ACQUIRE_SLEEPING && !hl_hold_of(name) ? sender : NULL;
 }
 
@@ -386,13 +386,16 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, i
 {
     static const struct hl_notice_ops reports = {report, forget};
     int needs_alarm = limit_us != UINT64_MAX || lock->terms->wait_report_ms, has_alarm;
-    size_t place_size = hl_has_own_place(lock->terms) ? sizeof(struct hl_queue_place) : 0;
+    int has_place = hl_has_own_place(lock->terms);
+    size_t place_size = has_place ? sizeof(struct hl_queue_place) : 0;
+    enum hl_standing standing = is_try ? (has_place ? STANDS_AS_SENT_TRY : STANDS_AS_TRY)
+                                : has_place ? STANDS_IN_QUEUE : STANDS_IN_LINE;
     struct hl_acquire *acquire = hl_memory_new(&core->host.memory, sizeof *acquire + place_size);
     struct hl_line *line;
     if (!acquire)
         return HILOCK_NO_MEMORY;
     *acquire = (struct hl_acquire){.notice = {.ops = &reports, .epoch = lock->epoch}, .lock = lock,
-                                   .waiting = is_try ? WAITS_NOT : WAITS_IN_LINE,
+                                   .standing = standing & 7u,
                                    .reporting = is_try ? REPORTS_NOTHING : REPORTS_WHEN_HELD,
                                    .begun_us = hl_now_us(&core->host), .on_result = on_result, .user = user};
     acquire->ends_at_us = limit_us == UINT64_MAX ? UINT64_MAX : acquire->begun_us + limit_us;

@@ -29,10 +29,13 @@ enum hl_acquire_state {
     ACQUIRE_GRANTED,
     ACQUIRE_DECIDED
 };
-enum hl_waiting {
-    WAITS_IN_LINE,
-    WAITS_HELD_BACK, /* it may not request a place yet, because too many releases of its name have no answer (line.c) */
-    WAITS_NOT        /* it is a try: it takes no place and passes no waiter */
+enum hl_standing {   /* in which list of its line an acquire stands (line.h). Tries take no place and pass no waiter */
+    STANDS_IN_LINE,
+    STANDS_HELD_BACK,
+    STANDS_IN_QUEUE,
+    STANDS_AS_TRY,
+    STANDS_AS_SENT_TRY,
+    STANDS_LISTS
 };
 enum hl_reporting { /* when the next WAITING event of an acquire is due */
     REPORTS_WHEN_HELD, /* the first one is due as soon as the name is found held */
@@ -61,12 +64,15 @@ struct hl_acquire {
                                        neither */
     uint8_t state;
     int8_t status;                  /* DECIDED: the answer, a hilock_status */
-    uint8_t waiting;                /* enum hl_waiting */
+    uint8_t standing;               /* enum hl_standing */
     uint8_t reporting;              /* enum hl_reporting */
 };
 _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every wait has one");
 
-static inline int hl_acquire_is_try(const struct hl_acquire *acquire) { return acquire->waiting == WAITS_NOT; }
+static inline int hl_acquire_is_try(const struct hl_acquire *acquire)
+{
+    return acquire->standing == STANDS_AS_TRY || acquire->standing == STANDS_AS_SENT_TRY;
+}
 
 /* Returns 1 if this waiter may send a request now. wakes: it may also if it sleeps. */
 static inline int hl_acquire_is_ready(const struct hl_acquire *acquire, int wakes)

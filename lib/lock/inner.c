@@ -41,7 +41,7 @@ int hl_inner_is_behind_other_program(const struct hilock_lock *lock)
 
 void hl_inner_refresh_holder(struct hilock_lock *lock) { hl_acquire_refresh_holder(lock->acquire); }
 
-int hl_inner_is_name_held(const struct hilock_lock *lock) { return hl_view_is_held(lock->name); }
+int hl_inner_is_name_held(const struct hilock_lock *lock) { return hl_line_is_name_held(lock->name); }
 
 unsigned hl_inner_waiting(const struct hilock_lock *lock) { return hl_line_waiting(lock->name); }
 

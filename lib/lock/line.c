@@ -4,6 +4,7 @@
 
 #include "base/container.h"
 #include "base/plant.h"
+#include "core/words.h"
 #include "lock/joining.h"
 #include "lock/place.h"
 #include "lock/view.h"
@@ -11,6 +12,8 @@
 enum { OTHER_PROGRAM_US = 1000000 };     /* how long a program that was seen counts as using the name */
 enum { SHORTAGE_US = 50000 };            /* the pause before the next try to get memory */
 enum { SPREAD_PER_WAITER_US = 20 };      /* heartbeats of n waiters are spread over n times this */
+/* When the client has seen that a release woke nobody, it expects more such releases for this time. */
+enum { SILENT_RELEASES_US = 60000000 };
 enum { UNANSWERED_RELEASES_MAX = 2 };    /* with more of them nobody requests a place of its own for that name */
 
 /* ---- the line ---- */
@@ -22,42 +25,21 @@ struct hl_line *hl_line_get_or_new(struct hl_core *core, struct hl_name *name)
         return line;
     line->core = core;
     line->name = name;
-    TAILQ_INIT(&line->arrivals);
-    TAILQ_INIT(&line->tries);
-    TAILQ_INIT(&line->queued);
-    TAILQ_INIT(&line->held_back);
+    for (unsigned list = 0; list < STANDS_LISTS; list++)
+        TAILQ_INIT(&line->lists[list]);
     name->refs++;
     name->line = line;
     core->locks->lines++;
     return line;
 }
 
-/* Returns the last waiter. NULL: the line is empty. */
-static struct hl_acquire *last_of(const struct hl_line *line)
+/* Moves an acquire to the end of a list. */
+static void stand(struct hl_acquire *acquire, enum hl_standing standing)
 {
-    struct hl_acquire *last = TAILQ_LAST(&line->arrivals, hl_acquires);
-    if (!last)
-        last = TAILQ_LAST(&line->held_back, hl_acquires);
-    if (!last)
-        last = TAILQ_LAST(&line->queued, hl_acquires);
-    return last ? last : TAILQ_LAST(&line->tries, hl_acquires);
-}
-
-static struct hl_acquires *list_of(struct hl_line *line, const struct hl_acquire *acquire)
-{
-    if (hl_has_own_place(acquire->lock->terms))
-        return acquire->waiting == WAITS_HELD_BACK ? &line->held_back : &line->queued;
-    return hl_acquire_is_try(acquire) ? &line->tries : &line->arrivals;
-}
-
-/* Returns the first try that has not sent a request. */
-static struct hl_acquire *first_try(const struct hl_line *line)
-{
-    struct hl_acquire *acquire, *first = NULL;
-    for (acquire = TAILQ_LAST(&line->tries, hl_acquires); acquire && hl_acquire_is_ready(acquire, 0);
-         acquire = TAILQ_PREV(acquire, hl_acquires, entry))
-        first = acquire;
-    return first;
+    struct hl_line *line = acquire->lock->name->line;
+    TAILQ_REMOVE(&line->lists[acquire->standing], acquire, entry);
+    acquire->standing = standing & 7u;
+    TAILQ_INSERT_TAIL(&line->lists[standing], acquire, entry);
 }
 
 /* While a release of this client has no answer, nobody sends a request. While a handle of this client holds the name,
@@ -67,12 +49,16 @@ static struct hl_acquire *first_try(const struct hl_line *line)
 void hl_line_advance(struct hl_line *line, int wakes)
 {
     const struct hl_hold *hold = hl_hold_of(line->name);
-    struct hl_acquire *acquire = hold ? NULL : first_try(line);
+    struct hl_acquire *acquire, *next;
     if (line->name->unanswered_releases && !HL_PLANTED(R4_UNDO_UNORDERED))
         return;
-    for (; acquire; acquire = TAILQ_NEXT(acquire, entry))
+    for (acquire = hold ? NULL : TAILQ_FIRST(&line->lists[STANDS_AS_TRY]); acquire; acquire = next) {
+        next = TAILQ_NEXT(acquire, entry);
         hl_acquire_send(acquire);
-    acquire = TAILQ_FIRST(&line->arrivals);
+        if (acquire->state == ACQUIRE_ASKING) /* otherwise there was no memory for it */
+            stand(acquire, STANDS_AS_SENT_TRY);
+    }
+    acquire = hl_line_head(line);
     if (!acquire || (hold && hl_is_served_by_end_of(hold->terms, acquire->lock->terms)))
         return;
     if (hl_acquire_is_ready(acquire, wakes))
@@ -83,7 +69,7 @@ void hl_line_advance(struct hl_line *line, int wakes)
 struct hl_acquire *hl_line_next(const struct hl_name *name)
 {
     const struct hl_line *line = name->line;
-    struct hl_acquire *acquire = line ? TAILQ_FIRST(&line->arrivals) : NULL;
+    struct hl_acquire *acquire = line ? hl_line_head(line) : NULL;
     if (acquire && acquire->state == ACQUIRE_GRANTED)
         acquire = TAILQ_NEXT(acquire, entry);
     int is_next = acquire && hl_acquire_is_ready(acquire, 1) && (!acquire->hold || hl_hold_is_empty(acquire->hold));
@@ -94,7 +80,7 @@ struct hl_acquire *hl_line_next(const struct hl_name *name)
 void hl_line_deny_tries(struct hl_name *name)
 {
     struct hl_acquire *acquire;
-    while (name->line && (acquire = first_try(name->line)) != NULL)
+    while (name->line && (acquire = TAILQ_FIRST(&name->line->lists[STANDS_AS_TRY])) != NULL)
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
 }
 
@@ -104,6 +90,15 @@ static struct hl_name *name_after(const struct hl_core *core, const struct hl_na
     while (entry && !HL_CONTAINER(entry, struct hl_name, entry)->line)
         entry = hl_table_next(&core->names, entry);
     return entry ? HL_CONTAINER(entry, struct hl_name, entry) : NULL;
+}
+
+/* Returns the last acquire of a list, which is not empty, or of that before it. */
+static struct hl_acquire *last_of(const struct hl_line *line)
+{
+    struct hl_acquire *last = NULL;
+    for (unsigned list = 0; list < STANDS_LISTS && !last; list++)
+        last = TAILQ_LAST(&line->lists[list], hl_acquires);
+    return last;
 }
 
 void hl_lines_close(struct hl_core *core)
@@ -119,7 +114,7 @@ void hl_lines_close(struct hl_core *core)
  * theirs. */
 void hl_line_report_waiting(struct hl_core *core, struct hl_name *name)
 {
-    struct hl_acquires *list = &name->line->arrivals;
+    struct hl_acquires *list = &name->line->lists[STANDS_IN_LINE];
     struct hl_acquire *acquire = TAILQ_FIRST(list), *first = NULL;
     if (acquire && hl_acquire_is_unreported(acquire))
         hl_acquire_report_waiting(core, acquire);
@@ -145,10 +140,30 @@ static int goes_before(const struct hl_acquire *acquire, const struct hl_acquire
     return is_younger && !has_sent;
 }
 
-/* Inserts a waiter in the order in which the acquires began. A member of a group that comes again counts as begun when
- * the acquire of the group began. So it goes before waiters that began later, if they have sent no request yet. */
-static void enter(struct hl_acquires *list, struct hl_acquire *acquire)
+/* The handle has a place of its own, or may request one: lets it send its request. */
+static void send_by_itself(struct hl_acquire *acquire)
 {
+    if (acquire->standing == STANDS_HELD_BACK)
+        stand(acquire, STANDS_IN_QUEUE);
+    hl_acquire_send(acquire);
+}
+
+/* Like send_by_itself. But if too many releases of the name have no answer, the first request of an id is held back. */
+static void send_or_hold_back(struct hl_acquire *acquire)
+{
+    int is_first = !hl_acquire_is_try(acquire) && !(acquire->hold && acquire->hold->id);
+    int may_send = !is_first || acquire->lock->name->unanswered_releases <= UNANSWERED_RELEASES_MAX;
+    if (may_send)
+        send_by_itself(acquire);
+    else
+        stand(acquire, STANDS_HELD_BACK);
+}
+
+/* A waiter is inserted in the order in which the acquires began. A member of a group that comes again counts as begun
+ * when the acquire of the group began. So it goes before waiters that began later, if they have sent no request yet. */
+void hl_line_join(struct hl_line *line, struct hl_acquire *acquire)
+{
+    struct hl_acquires *list = &line->lists[acquire->standing];
     struct hl_acquire *before = TAILQ_LAST(list, hl_acquires);
     while (before && goes_before(acquire, before))
         before = TAILQ_PREV(before, hl_acquires, entry);
@@ -156,61 +171,19 @@ static void enter(struct hl_acquires *list, struct hl_acquire *acquire)
         TAILQ_INSERT_AFTER(list, before, acquire, entry);
     else
         TAILQ_INSERT_HEAD(list, acquire, entry);
-}
-
-/* The handle has a place of its own, or may request one: lets it send its request. */
-static void send_by_itself(struct hl_acquire *acquire)
-{
-    struct hl_line *line = acquire->lock->name->line;
-    if (acquire->waiting == WAITS_HELD_BACK) {
-        TAILQ_REMOVE(&line->held_back, acquire, entry);
-        acquire->waiting = WAITS_IN_LINE;
-        TAILQ_INSERT_TAIL(&line->queued, acquire, entry);
-    }
-    hl_acquire_send(acquire);
-}
-
-/* Like send_by_itself. But if too many releases of the name have no answer, the first request of an id is held back. */
-static void send_or_hold_back(struct hl_acquire *acquire)
-{
-    struct hl_line *line = acquire->lock->name->line;
-    int is_first = !hl_acquire_is_try(acquire) && !(acquire->hold && acquire->hold->id);
-    int may_send = !is_first || line->name->unanswered_releases <= UNANSWERED_RELEASES_MAX;
-    if (may_send) {
-        send_by_itself(acquire);
-        return;
-    }
-    if (acquire->waiting == WAITS_HELD_BACK)
-        return;
-    TAILQ_REMOVE(&line->queued, acquire, entry);
-    acquire->waiting = WAITS_HELD_BACK;
-    TAILQ_INSERT_TAIL(&line->held_back, acquire, entry);
-}
-
-static void send_held_back(struct hl_name *name)
-{
-    struct hl_acquire *acquire;
-    while (name->line && name->unanswered_releases <= UNANSWERED_RELEASES_MAX &&
-           (acquire = TAILQ_FIRST(&name->line->held_back)) != NULL)
-        send_by_itself(acquire);
-}
-
-void hl_line_join(struct hl_line *line, struct hl_acquire *acquire)
-{
-    struct hl_acquires *list = list_of(line, acquire);
-    enter(list, acquire);
     line->waiting_here += !hl_acquire_is_try(acquire);
-    if (list == &line->tries && hl_view_denies_tries(line->name)) {
+    if (acquire->standing == STANDS_AS_TRY && hl_view_denies_tries(line->name)) {
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
         return;
     }
-    if (list == &line->queued) {
+    if (hl_has_own_place(acquire->lock->terms)) {
         if (!hl_joining_begin(acquire))
             send_or_hold_back(acquire);
         return;
     }
     hl_line_advance(line, 0);
-    if (hl_view_is_held(line->name) && hl_acquire_is_unreported(acquire)) /* the other waiters have had this event */
+    /* the other waiters have had this event */
+    if (hl_line_is_name_held(line->name) && hl_acquire_is_unreported(acquire))
         hl_acquire_report_waiting(line->core, acquire);
 }
 
@@ -219,9 +192,10 @@ void hl_line_remove_quietly(struct hl_acquire *acquire)
     struct hl_name *name = acquire->lock->name;
     struct hl_line *line = name->line;
     struct hl_core *core = line->core;
-    TAILQ_REMOVE(list_of(line, acquire), acquire, entry);
+    TAILQ_REMOVE(&line->lists[acquire->standing], acquire, entry);
     line->waiting_here -= !hl_acquire_is_try(acquire);
-    if (last_of(line))
+    if (line->waiting_here || !TAILQ_EMPTY(&line->lists[STANDS_AS_TRY]) ||
+        !TAILQ_EMPTY(&line->lists[STANDS_AS_SENT_TRY]))
         return;
     hl_line_stop_listening(line);
     if (line->grant_channel)
@@ -243,7 +217,7 @@ void hl_line_leave(struct hl_acquire *acquire)
 
 void hl_line_move(struct hl_acquire *acquire, int to_front)
 {
-    struct hl_acquires *list = list_of(acquire->lock->name->line, acquire);
+    struct hl_acquires *list = &acquire->lock->name->line->lists[acquire->standing];
     TAILQ_REMOVE(list, acquire, entry);
     if (to_front)
         TAILQ_INSERT_HEAD(list, acquire, entry);
@@ -259,18 +233,65 @@ void hl_line_try_again(struct hl_acquire *acquire)
         return;
     }
     if (hl_acquire_is_try(acquire))
-        hl_line_move(acquire, 0);
+        stand(acquire, STANDS_AS_TRY);
     hl_line_advance(line, 1);
 }
 
 void hl_line_released(struct hl_name *name)
 {
-    struct hl_line *line = name->line;
-    if (line && line->answer == LINE_HELD)
-        line->answer = LINE_HELD_BY_US;
-    if (line)
-        hl_line_advance(line, 1);
-    send_held_back(name);
+    struct hl_acquire *acquire;
+    if (!name->line)
+        return;
+    if (name->line->answer == LINE_HELD)
+        name->line->answer = LINE_HELD_BY_US;
+    hl_line_advance(name->line, 1);
+    while (name->line && name->unanswered_releases <= UNANSWERED_RELEASES_MAX &&
+           (acquire = TAILQ_FIRST(&name->line->lists[STANDS_HELD_BACK])) != NULL)
+        send_by_itself(acquire);
+}
+
+/* The release of another program possibly wakes none of our waiters, if Redisson's fair lock has waiters of its own.
+ * If two answers in a row name two different holders, both of other programs, and no message came between the answers,
+ * then such a release has just been seen. (A message clears is_held_by_other_program, so after a message this is not
+ * concluded.) */
+void hl_line_learn(const struct hl_acquire *acquire, const struct hl_response *said)
+{
+    struct hl_line *line = acquire->lock->name->line;
+    const struct hl_memory *memory = &line->core->host.memory;
+    uint64_t now_us = hl_now_us(&line->core->host);
+    struct hl_text words = {""};
+    int is_fault = said && said->result == HL_FAULT, is_silent;
+    line->answered_at_us = now_us;
+    line->faults = is_fault ? line->faults + 1 : 0;
+    line->answer = is_fault ? LINE_FAULT : said ? LINE_HELD : LINE_UNANSWERED;
+    if (is_fault)
+        line->fault_status = (int8_t)said->fault.status;
+    if (!said || is_fault)
+        line->is_held_by_other_program = 0;
+    if (is_fault)
+        words = hl_words_of_server(line->core, said->quote, said->quote_length);
+    else if (said) {
+        hl_text_set(&words, "%.*s", (int)said->holder_length, said->holder);
+        line->queued_at_store = acquire->place ? said->waiters : line->queued_at_store;
+        line->holders = said->holders ? said->holders : said->holder_length != 0;
+        line->lease_ends_at_us = said->has_no_ttl ? UINT64_MAX : now_us + said->left_ms * 1000;
+    }
+    if (said && !is_fault && acquire->place) {
+        const char *before = line->is_held_by_other_program ? line->holder_or_error : NULL;
+        int has_changed = before && strcmp(before, words.bytes) != 0;
+        is_silent = said->java_waiter || has_changed;
+        line->is_held_by_other_program = !said->holder_grants_next;
+        if (line->is_held_by_other_program && is_silent)
+            line->core->locks->silent_releases_until_us = now_us + SILENT_RELEASES_US;
+    }
+    hl_memory_free(memory, line->holder_or_error);
+    line->holder_or_error = hl_memory_copy(memory, words.bytes, strlen(words.bytes));
+}
+
+int hl_line_is_name_held(const struct hl_name *name)
+{
+    const struct hl_line *line = name->line;
+    return hl_hold_of(name) || (line && line->answer == LINE_HELD && line->waiting_here);
 }
 
 void hl_line_note_other_program(struct hl_name *name)
@@ -292,11 +313,11 @@ static void wake(struct hl_acquire *acquire, uint64_t within_us)
 
 void hl_line_wake_places(struct hl_line *line, unsigned waiting, const struct hl_node *except)
 {
-    struct hl_acquire *head = TAILQ_FIRST(&line->arrivals), *acquire;
+    struct hl_acquire *head = hl_line_head(line), *acquire;
     uint64_t within_us = (uint64_t)waiting * SPREAD_PER_WAITER_US;
     if (head && head->place && (!except || head->place->node != except))
         wake(head, within_us);
-    TAILQ_FOREACH(acquire, &line->queued, entry)
+    TAILQ_FOREACH(acquire, &line->lists[STANDS_IN_QUEUE], entry)
         if (!except || acquire->place->node != except)
             wake(acquire, within_us);
 }
@@ -305,11 +326,11 @@ void hl_line_wake_places(struct hl_line *line, unsigned waiting, const struct hl
  * older than the news. Of the waiters with a place, only the one at position 1 is woken. */
 static void wake_waiters(struct hl_line *line)
 {
-    const struct hl_acquire *head = TAILQ_FIRST(&line->arrivals);
+    const struct hl_acquire *head = hl_line_head(line);
     struct hl_acquire *acquire;
     hl_line_mark_stale(line);
     hl_line_advance(line, !(head && head->place && head->place->position > 1));
-    for (acquire = TAILQ_FIRST(&line->queued); acquire && acquire->place->position <= 1;
+    for (acquire = TAILQ_FIRST(&line->lists[STANDS_IN_QUEUE]); acquire && acquire->place->position <= 1;
          acquire = TAILQ_NEXT(acquire, entry))
         wake(acquire, 0);
 }
@@ -403,18 +424,24 @@ void hl_lines_retry(struct hl_core *core, const struct hl_node *up)
 
 /* ---- no memory for a hold ---- */
 
+static void send_starved(const struct hl_acquires *list)
+{
+    struct hl_acquire *acquire;
+    TAILQ_FOREACH(acquire, list, entry)
+        if (acquire->state == ACQUIRE_STARVED)
+            hl_acquire_send(acquire);
+}
+
 void hl_lines_after_shortage(void *arg)
 {
     struct hl_core *core = arg;
     struct hl_name *name = NULL;
-    struct hl_acquire *acquire;
     hl_host_enter(&core->host);
     core->locks->is_memory_short = 0;
     while ((name = name_after(core, name)) != NULL) {
         hl_line_advance(name->line, 0);
-        TAILQ_FOREACH(acquire, &name->line->queued, entry)
-            if (acquire->state == ACQUIRE_STARVED)
-                hl_acquire_send(acquire);
+        send_starved(&name->line->lists[STANDS_IN_QUEUE]);
+        send_starved(&name->line->lists[STANDS_AS_SENT_TRY]);
     }
     hl_host_leave(&core->host);
 }

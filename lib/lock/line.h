@@ -26,50 +26,59 @@
 
 TAILQ_HEAD(hl_acquires, hl_acquire);
 
+enum hl_line_answer {     /* what the latest answer of the store was, and what came since (view.h) */
+    LINE_NOT_ASKED,            /* there was no answer yet */
+    LINE_HELD,                 /* the name was held */
+    LINE_HELD_BY_US,           /* the name was held; since then a hold of this client was released */
+    LINE_UNANSWERED,           /* the latest request got no answer */
+    LINE_FAULT                 /* the latest request was refused: fault_status says why */
+};
+
 struct hl_line {
     struct hl_core *core;
     struct hl_name *name;
     /* Whether a waiter has a place of its own at the store is up to its terms (hl_has_own_place): FAIR handles and all
      * that share the name have one. */
-    struct hl_acquires arrivals;   /* The waiters without a place of their own, in order of arrival. Waiters that have
-                                      had no WAITING event, if there are any, are the last ones; the head may lack it,
-                                      too. */
-    struct hl_acquires tries;      /* the tries without a place of their own; those that have not sent a request yet
-                                      are the last ones */
-    struct hl_acquires queued;     /* the waiters and the tries that have a place of their own, or may request one; the
-                                      first in the queue at the store stands first */
-    struct hl_acquires held_back;  /* the same that may not request a place yet, because too many releases of the name
-                                      have no answer */
+    struct hl_acquires lists[STANDS_LISTS]; /* by enum hl_standing:
+        IN_LINE      the waiters without a place of their own, in order of arrival. Waiters that have had no WAITING
+                     event, if there are any, are the last ones; the head may lack it, too.
+        HELD_BACK    the waiters that need a place of their own, and may not request it yet, because too many releases
+                     of the name have no answer.
+        IN_QUEUE     those that have a place of their own, or may request it; the first in the queue at the store stands
+                     first.
+        AS_TRY       the tries that have sent no request, because it is not their turn.
+        AS_SENT_TRY  the tries that have sent theirs; and those of a kind whose waiters have places of their own, which
+                     send it at once. */
     struct hl_grant_channel *grant_channel; /* the channel of the grants of this name; NULL: no place needs it, or
                                                there was no memory for it */
     LIST_ENTRY(hl_line) by_grant_channel; /* links the line into grant_channel->lines */
     unsigned waiting_here;         /* how many handles of this client wait, without the tries */
-    int is_channel_refused;        /* the subscription to the unlock channel was refused, so the waiters poll */
+    uint8_t is_channel_refused;    /* the subscription to the unlock channel was refused, so the waiters poll */
     uint64_t other_program_until_us; /* until then the client assumes that another program uses the name, because
                                         one held it lately */
     uint64_t stale_before_us;      /* when the latest message or push came, or the client began to listen: answers
                                       to requests that were sent before prove nothing */
-    int is_held_by_other_program;  /* the latest answer was that another program holds the name, and no news came
-                                      since */
-    enum hl_line_answer {          /* what the latest answer of the store was, and what came since (view.h) */
-        LINE_NOT_ASKED,            /* there was no answer yet */
-        LINE_HELD,                 /* the name was held */
-        LINE_HELD_BY_US,           /* the name was held; since then a hold of this client was released */
-        LINE_UNANSWERED,           /* the latest request got no answer */
-        LINE_FAULT                 /* the latest request was refused: fault_status says why */
-    } answer;
-    hilock_status fault_status;
+    uint8_t is_held_by_other_program; /* the latest answer was that another program holds the name, and no news came
+                                         since */
+    uint8_t answer;                /* enum hl_line_answer */
+    int8_t fault_status;           /* LINE_FAULT: a hilock_status */
     unsigned faults;               /* how many faults came in a row */
     uint32_t queued_at_store;      /* how many waiters of all clients are in the queue at the store, as last heard */
+    uint32_t holders;              /* LINE_HELD: how many hold the name */
     uint64_t answered_at_us;       /* when the latest answer came */
     uint64_t lease_ends_at_us;     /* when the holder's lease ends, as last heard; UINT64_MAX: the lease has no end */
-    uint32_t holders;              /* LINE_HELD: how many hold the name */
     char *holder_or_error;         /* LINE_HELD: the holder; LINE_FAULT: the words of the server. NULL stands for
                                       the empty text */
     struct hl_listener *unlock_listener; /* listens to the unlock channel; NULL: that is not needed yet */
     struct hl_listener *java_listener; /* listens to the private channel of the first waiter of a Redisson fair lock;
                                           NULL: that is not needed */
 };
+
+/* Returns the first waiter without a place of its own; NULL: there is none. */
+static inline struct hl_acquire *hl_line_head(const struct hl_line *line)
+{
+    return TAILQ_FIRST(&line->lists[STANDS_IN_LINE]);
+}
 
 /* Makes the head of the line send its request, if it may send one now, and all tries that have sent none. wakes: the
  * head does so even if it sleeps. */
@@ -89,6 +98,10 @@ void hl_line_join(struct hl_line *line, struct hl_acquire *acquire);
 void hl_line_leave(struct hl_acquire *acquire);
 /* takes the waiter out of the line, with no other effect */
 void hl_line_remove_quietly(struct hl_acquire *acquire);
+/* Keeps the answer to this acquire as what is known of the name; said NULL: there was none. */
+void hl_line_learn(const struct hl_acquire *acquire, const struct hl_response *said);
+/* 1: the name is held, by this client or as last heard */
+int hl_line_is_name_held(const struct hl_name *name);
 /* moves a waiter to the front or to the back of its list */
 void hl_line_move(struct hl_acquire *acquire, int to_front);
 /* our release of a hold of this name was answered, or no answer can come any more */

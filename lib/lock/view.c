@@ -9,64 +9,18 @@
 
 enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5 };
 enum { ANSWER_IS_LATE_US = 200000 };     /* a request without an answer for longer counts as unreachable */
-/* When the client has seen that a release woke nobody, it expects more such releases for this time. */
-enum { SILENT_RELEASES_US = 60000000 };
-
-/* The release of another program possibly wakes none of our waiters, if Redisson's fair lock has waiters of its own.
- * If two answers in a row name two different holders, both of other programs, and no message came between the answers,
- * then such a release has just been seen. (A message clears is_held_by_other_program, so after a message this is not
- * concluded.) */
-void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *said)
-{
-    struct hl_line *line = acquire->lock->name->line;
-    const struct hl_memory *memory = &line->core->host.memory;
-    uint64_t now_us = hl_now_us(&line->core->host);
-    struct hl_text words = {""};
-    int is_fault = said && said->result == HL_FAULT, is_silent;
-    line->answered_at_us = now_us;
-    line->faults = is_fault ? line->faults + 1 : 0;
-    line->answer = is_fault ? LINE_FAULT : said ? LINE_HELD : LINE_UNANSWERED;
-    if (is_fault)
-        line->fault_status = said->fault.status;
-    if (!said || is_fault)
-        line->is_held_by_other_program = 0;
-    if (is_fault)
-        words = hl_words_of_server(line->core, said->quote, said->quote_length);
-    else if (said) {
-        hl_text_set(&words, "%.*s", (int)said->holder_length, said->holder);
-        line->queued_at_store = acquire->place ? said->waiters : line->queued_at_store;
-        line->holders = said->holders ? said->holders : said->holder_length != 0;
-        line->lease_ends_at_us = said->has_no_ttl ? UINT64_MAX : now_us + said->left_ms * 1000;
-    }
-    if (said && !is_fault && acquire->place) {
-        const char *before = line->is_held_by_other_program ? line->holder_or_error : NULL;
-        int has_changed = before && strcmp(before, words.bytes) != 0;
-        is_silent = said->java_waiter || has_changed;
-        line->is_held_by_other_program = !said->holder_grants_next;
-        if (line->is_held_by_other_program && is_silent)
-            line->core->locks->silent_releases_until_us = now_us + SILENT_RELEASES_US;
-    }
-    hl_memory_free(memory, line->holder_or_error);
-    line->holder_or_error = hl_memory_copy(memory, words.bytes, strlen(words.bytes));
-}
-
-int hl_view_is_held(const struct hl_name *name)
-{
-    const struct hl_line *line = name->line;
-    return hl_hold_of(name) || (line && line->answer == LINE_HELD && line->waiting_here);
-}
 
 int hl_view_denies_tries(const struct hl_name *name)
 {
     const struct hl_line *line = name->line;
-    return hl_hold_of(name) || (hl_view_is_held(name) && line->lease_ends_at_us > hl_now_us(&line->core->host));
+    return hl_hold_of(name) || (hl_line_is_name_held(name) && line->lease_ends_at_us > hl_now_us(&line->core->host));
 }
 
 hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
     const struct hl_line *line = name->line;
-    const struct hl_acquire *head = line ? TAILQ_FIRST(&line->arrivals) : NULL;
+    const struct hl_acquire *head = line ? hl_line_head(line) : NULL;
     const struct hl_acquire *sender = hl_waiter_sends_by_itself(acquire) ? acquire : head;
     const struct hl_request *request = sender && sender->hold ? &sender->hold->request : NULL;
     const struct hl_node *node = hl_name_node(core, name);

@@ -7,14 +7,11 @@
 #include "base/text.h"
 #include "lock/acquire.h"
 
-/* keeps the answer to this acquire in its line; said NULL: there was none */
-void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *said);
 /* returns how long this waiter may sleep until it sends a request again */
 uint64_t hl_view_sleep_us(struct hl_core *core, const struct hl_acquire *acquire);
 /* Returns how long a polling waiter sleeps between two polls. A part of the time is random, so that pollers do not fall
  * into step. */
 uint64_t hl_view_poll_us(struct hl_core *core, const struct hl_terms *terms);
-int hl_view_is_held(const struct hl_name *name);
 /* The name is held, and the lease of the holder, as last heard, is not over: a try needs no request. */
 int hl_view_denies_tries(const struct hl_name *name);
 
