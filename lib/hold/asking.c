@@ -2,23 +2,12 @@
 /* asking - see asking.h. */
 #include "hold/asking.h"
 
-#include "base/container.h"
 #include "base/plant.h"
 #include "core/lease.h"
 #include "core/words.h"
-#include "hold/carried.h"
-#include "hold/downgrade.h"
 #include "hold/ending.h"
-#include "hold/life.h"
-#include "hold/shortening.h"
-#include "hold/watchdog.h"
 #include "node/clock.h"
 #include "node/confirm_link.h"
-
-void hl_asking_about(const struct hl_request *request, struct hl_about *ret)
-{
-    *ret = hl_name_about(HL_CONTAINER(request, const struct hl_hold, request)->name);
-}
 
 struct hl_acquire_params hl_asking_params(struct hl_hold *hold)
 {
@@ -37,68 +26,6 @@ struct hl_acquire_params hl_asking_params(struct hl_hold *hold)
     };
     hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_ASKS, .params = &params});
     return params;
-}
-
-static struct hl_renew_params renew_params(struct hl_hold *hold)
-{
-    struct hl_renew_params params = {.lease_ms = hold->asked_ms,
-                                     .token = hold->token, .most_ms = hl_shortening_begin(hold)};
-    if (params.most_ms)
-        params.not_after_ms = hl_clock_not_after_ms(hold->request.node, hold->request.sent_us);
-    return params;
-}
-
-/* A release ends what the store keeps of an id: its lease, or its place in the queue. It never keeps both, because no
- * script makes a place for an id that holds the name. If a push granted the hold, a heartbeat from before may have
- * found that grant lapsed, and have taken a place again. */
-static struct hl_release_params release_params(const struct hl_hold *hold)
-{
-    struct hl_core *core = hl_hold_core(hold);
-    struct hl_release_params params = {
-        .is_second = hold->stage >= STAGE_SECOND,
-        .is_sharded = hl_node_parent(hold->request.node)->subscriptions.is_sharded,
-        .token_ttl_ms = core->limits.token_ttl_ms,
-    };
-    if (hold->kept != KEPT_OURS || hold->is_queued)
-        params.entry = hl_hold_entry(hold);
-    if (hl_has_queue(hold->terms))
-        params.own = hl_hold_own_listeners(core, hold->name, hold->request.node);
-    hl_carried_add_params(hold, &params);
-    return params;
-}
-
-void hl_asking_encode(struct hl_request *request, struct hl_command *command)
-{
-    struct hl_hold *hold = HL_CONTAINER(request, struct hl_hold, request);
-    const struct hl_core *core = hl_hold_core(hold);
-    const struct hl_kind *kind = hold->terms->kind;
-    struct hl_target words = {hold->name->bytes, hold->name->length, core->uuid,
-                              HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id, core->label};
-    enum hl_under_way what = hl_life_under_way(hold);
-    hold->asked_ms = what == UNDER_WAY_RENEWAL ? hl_watchdog_begin_round(hold) : hold->terms->lease_ms;
-    switch (what) {
-    case UNDER_WAY_NOTHING:
-    case UNDER_WAY_WAIT: break; /* the node sends WAIT, once for all holds that wait for it */
-    case UNDER_WAY_ACQUIRE: {
-        const struct hl_acquire_params params = hl_asking_params(hold);
-        hold->form = kind->acquire(command, &words, &params) & 7u;
-        break;
-    }
-    case UNDER_WAY_RENEWAL: {
-        if (hl_downgrade_is_due(hold) && !hl_shortening_may_run(hold)) {
-            hold->form = hl_downgrade_encode(hold, command, &words) & 7u;
-            break;
-        }
-        const struct hl_renew_params params = renew_params(hold);
-        hold->form = kind->renew(command, &words, &params) & 7u;
-        break;
-    }
-    case UNDER_WAY_RELEASE: {
-        const struct hl_release_params params = release_params(hold);
-        hold->form = kind->release(command, &words, &params) & 7u;
-        break;
-    }
-    }
 }
 
 static void send_acquire(struct hl_hold *hold, enum hl_stage stage)
@@ -229,4 +156,63 @@ void hl_asking_begin(struct hl_hold *hold)
         hold->id = hl_asking_new_id(hl_hold_handle(hold));
     if (hold->state == HOLD_IDLE || hold->state == HOLD_WAITING)
         send_acquire(hold, STAGE_FIRST);
+}
+
+/* ---- a release that carries an acquire ---- */
+
+void hl_asking_attach(struct hl_hold *next)
+{
+    hl_hold_enter(next, HOLD_ASKING);
+    hl_hold_wake_at(next, UINT64_MAX);
+    hl_request_attach(&next->request);
+}
+
+void hl_asking_add_carried(const struct hl_hold *hold, struct hl_release_params *params)
+{
+    struct hl_hold *next = hold->ending.carried;
+    struct hl_acquire_params more;
+    if (!next || next->state != HOLD_ASKING) /* its waiter has given up */
+        return;
+    if (params->is_second || params->entry.due_s || hl_node_guard_remaining_us(hold->request.node))
+        return;
+    hl_request_go_with(&next->request, &hold->request);
+    next->kept = KEPT_MAYBE;
+    next->form = HL_FORM_SCRIPT;
+    next->asked_ms = next->terms->lease_ms;
+    more = hl_asking_params(next);
+    params->next.id = next->id;
+    params->next.lease_ms = more.lease_ms;
+    params->next.queue_max = more.queue_max;
+    params->next.entry = more.entry;
+}
+
+/* The reply does not answer the acquire. An acquire that still waits is not sent at once, but when the line of its name
+ * comes to it: the release goes first (R4). */
+static void send_back(struct hl_hold *next, const struct hl_reply *reply)
+{
+    int carried_nothing = reply && (reply->type == HL_REPLY_INTEGER || reply->type == HL_REPLY_STRING);
+    int was_sent = hl_request_is_carried(&next->request) && !carried_nothing;
+    if (next->state != HOLD_ASKING) {
+        hl_request_answer_carried(&next->request, &(struct hl_answer){NULL, was_sent});
+        return;
+    }
+    hl_request_forget(&next->request);
+    hl_hold_enter(next, HOLD_WAITING);
+    if (was_sent)
+        hl_ending_mark_acquire_unanswered(next);
+    else
+        hl_hold_mark_unsent(next);
+    hl_hold_tell(next, &(struct hl_hold_event){.what = EVENT_SENT_BACK});
+}
+
+struct hl_hold *hl_asking_take_carried(struct hl_hold *hold, const struct hl_reply *reply, struct hl_reply *ret_said)
+{
+    struct hl_hold *next = hold->ending.carried;
+    if (!next)
+        return NULL;
+    hold->ending.carried = NULL;
+    if (reply && hl_request_is_carried(&next->request) && hl_queued_next(reply, ret_said))
+        return next;
+    send_back(next, reply);
+    return NULL;
 }

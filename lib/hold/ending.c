@@ -4,10 +4,11 @@
  * is due. Acknowledged releases stand in a ring, where a new one replaces the oldest. */
 #include "hold/ending.h"
 
+#include "base/contract.h"
 #include "base/plant.h"
 #include "core/lease.h"
 #include "core/words.h"
-#include "hold/carried.h"
+#include "hold/asking.h"
 #include "hold/life.h"
 #include "hold/validity.h"
 
@@ -30,36 +31,30 @@ static uint64_t queue_span_us(const struct hl_entry_parts *entry)
     return (stands_ms + HL_WINDOW_MAX_MS) * 1000;
 }
 
-/* Returns when nothing of the hold is at the store any more, if its latest request was executed at from_us. If the id
- * has a place in a queue, no release can grant the name to that place from then on, and the latest such grant has
- * lapsed. */
-static uint64_t lasts_until_us(const struct hl_hold *hold, uint64_t from_us)
+/* The hold is ending, and its latest request was executed at from_us: notes until when something of the hold may be at
+ * the store. If the id has a place in a queue, no release can grant the name to that place from then on, and the latest
+ * such grant has lapsed. */
+static void note_lapse(struct hl_hold *hold, uint64_t from_us)
 {
     uint64_t lease_us = hl_terms_lease_us(hold->terms);
     uint64_t stands_us = hold->is_queued ? queue_span_us(&hold->entry) : 0;
     uint64_t longest_us = stands_us > lease_us ? stands_us : lease_us;
-    return from_us + longest_us + hl_lease_drift_us(longest_us);
-}
-
-/* Returns the time from which nothing of the hold can be at the store any more. */
-static uint64_t lapsed_at_us(const struct hl_hold *hold)
-{
-    uint64_t own_us = lasts_until_us(hold, hold->since_us) +
-                      (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
-    uint64_t extended_us = hl_hold_may_last_until_us(hold);
-    return extended_us > own_us ? extended_us : own_us;
+    uint64_t command_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
+    uint64_t lapses_at_us = from_us + longest_us + hl_lease_drift_us(longest_us) + command_us;
+    if (hold->ending.lapses_at_us < lapses_at_us)
+        hold->ending.lapses_at_us = lapses_at_us;
 }
 
 /* A request may have been executed just now, because the process slept or a script had to be loaded. So the lease may
  * last for its whole length from now on. The time of the user's call goes on. */
-static void note_late_lease(struct hl_hold *hold)
-{
-    uint64_t until_us = lasts_until_us(hold, hl_hold_now_us(hold));
-    if (hold->extended_until_us < until_us)
-        hold->extended_until_us = until_us;
-}
+static void note_late_lease(struct hl_hold *hold) { note_lapse(hold, hl_hold_now_us(hold)); }
 
-static int is_lapsed(const struct hl_hold *hold) { return hl_hold_now_us(hold) >= lapsed_at_us(hold); }
+/* An answer shows that the id has, or had, a place in the queue. */
+static void note_place(struct hl_hold *hold, const struct hl_response *said)
+{
+    hold->is_queued |= said->position != 0;
+    note_lapse(hold, hold->since_us);
+}
 
 /* Returns when the release call of the user is answered UNKNOWN; UINT64_MAX: no such answer is due. */
 static uint64_t answer_unknown_at_us(const struct hl_hold *hold)
@@ -71,8 +66,8 @@ static uint64_t answer_unknown_at_us(const struct hl_hold *hold)
 /* Sets the alarm for this time, or earlier if the call of the user must be answered, or the lease ends, before it. */
 static void sleep_until(struct hl_hold *hold, uint64_t at_us)
 {
-    uint64_t lapsed_us = lapsed_at_us(hold), answer_us = answer_unknown_at_us(hold);
-    at_us = lapsed_us < at_us ? lapsed_us : at_us;
+    uint64_t lapses_us = hold->ending.lapses_at_us, answer_us = answer_unknown_at_us(hold);
+    at_us = lapses_us < at_us ? lapses_us : at_us;
     hl_hold_wake_at(hold, answer_us < at_us ? answer_us : at_us);
 }
 
@@ -152,16 +147,16 @@ void hl_ending_mark_acquire_unanswered(struct hl_hold *hold)
 /* Nothing of the hold is at the store: its lease has run out, or the store lost the hold before a release was sent. */
 static void finish(struct hl_hold *hold)
 {
+    int has_lapsed = hold->kept != KEPT_NOTHING;
     hl_hold_enter(hold, HOLD_GONE);
-    if (hold->kept != KEPT_NOTHING) {
-        hold->kept = KEPT_NOTHING;
-        (void)hl_carried_take(hold, NULL, NULL);
-        hl_ending_answer_user(hold, HILOCK_UNKNOWN);
-        report_settled(hold, END_LAPSED);
-    }
+    hold->kept = KEPT_NOTHING;
+    if (has_lapsed)
+        (void)hl_asking_take_carried(hold, NULL, NULL);
     wake_siblings(hold);
-    report_settled(hold, END_CONFIRMED);
-    hl_ending_answer_user(hold, HILOCK_LOST); /* has no effect if the release is answered already */
+    if (hl_hold_has_open_call(hold))
+        hl_ending_answer_user(hold, HILOCK_LOST);
+    else
+        report_settled(hold, has_lapsed ? END_LAPSED : END_CONFIRMED);
     hl_ending_free_if_done(hold);
 }
 
@@ -172,7 +167,7 @@ void hl_ending_go_on(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
     uint64_t at_us = hl_hold_now_us(hold);
-    int has_lapsed = at_us >= lapsed_at_us(hold);
+    int has_lapsed = at_us >= hold->ending.lapses_at_us;
     if (at_us >= answer_unknown_at_us(hold))
         hl_ending_answer_user(hold, HILOCK_UNKNOWN);
     if (has_lapsed) {
@@ -192,76 +187,52 @@ void hl_ending_go_on(struct hl_hold *hold)
     }
 }
 
-static void begin(struct hl_hold *hold, enum hl_hold_state state, const struct hl_withdrawal *how)
-{
-    struct hl_core *core = hl_hold_core(hold);
-    struct hl_name *name = hold->name;
-    int was_holder = hl_hold_is_held(hold);
-    if (was_holder)
-        LIST_REMOVE(hold, held.entry);
-    hl_hold_enter(hold, state);
-    hold->end = (uint8_t)how->end;
-    hold->ending.caller = how->caller;
-    hold->ending.carried = how->carried;
-    core->holds->undoing += how->end == END_ABANDONED;
-    hl_validity_follow_all(hold);
-    hold->since_us = hl_hold_now_us(hold);
-    hold->failures = 0;
-    if (HL_PLANTED(R5_SILENT_END))
-        hold->kept = KEPT_NOTHING;
-    /* The other handles of this client wait until the first answer shows that this hold is released. If the hold shared
-     * the name, nobody waits: others may get the name before this release is executed. */
-    hold->siblings_wait = was_holder ? hl_holds_alone(hold->terms) != 0 : !hl_hold_is_empty(hold);
-    name->unanswered_releases += hold->siblings_wait;
-    hl_ending_go_on(hold);
-}
-
-void hl_ending_at_rest(struct hl_hold *hold, const struct hl_withdrawal *how) { begin(hold, HOLD_RELEASE_DUE, how); }
-
-void hl_ending_in_acquire(struct hl_hold *hold, const struct hl_withdrawal *how)
-{
-    int is_withdrawn = hl_node_withdraw(&hold->request);
-    if (is_withdrawn)
-        hl_hold_mark_unsent(hold);
-    begin(hold, is_withdrawn ? HOLD_RELEASE_DUE : HOLD_AWAITS_ACQUIRE, how);
-}
-
-void hl_ending_in_stale(struct hl_hold *hold, const struct hl_withdrawal *how)
-{
-    begin(hold, hl_node_withdraw(&hold->request) ? HOLD_RELEASE_DUE : HOLD_AWAITS_STALE, how);
-}
-
-/* The grant that replicas should have confirmed is at the store; no answer to WAIT is needed to undo it. */
-void hl_ending_in_wait(struct hl_hold *hold, const struct hl_withdrawal *how)
-{
-    (void)hl_node_withdraw(&hold->request);
-    begin(hold, HOLD_RELEASE_DUE, how);
-}
-
-void hl_ending_in_renewal(struct hl_hold *hold, const struct hl_withdrawal *how)
-{
-    begin(hold, hl_node_withdraw(&hold->request) ? HOLD_RELEASE_DUE : HOLD_AWAITS_RENEWAL, how);
-}
-
 /* The hold was lost in this turn of the loop: the answer to the release reports that, once. */
-void hl_ending_in_loss(struct hl_hold *hold, const struct hl_withdrawal *how)
+static void release_lost(struct hl_hold *hold, const struct hl_withdrawal *how)
 {
+    HL_REQUIRE(hl_life_in[hold->state].ends_as == hold->state);
     hold->end = (uint8_t)how->end;
     hold->ending.caller = how->caller;
     hl_ending_answer_user(hold, HILOCK_LOST);
     hl_ending_go_on(hold);
 }
 
-void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
+/* A request that was not sent yet is taken back. WAIT needs no answer: the grant that replicas should have confirmed is
+ * at the store. */
+void hl_ending_begin(struct hl_hold *hold, const struct hl_withdrawal *how)
 {
-    hl_life_end(hold, &(struct hl_withdrawal){.end = end});
-}
-
-void hl_ending_begin_release(struct hl_hold *hold, struct hl_hold *carried, struct hl_caller caller)
-{
-    if (carried)
-        hl_carried_attach(carried);
-    hl_life_end(hold, &(struct hl_withdrawal){END_RELEASED, caller, carried});
+    struct hl_core *core = hl_hold_core(hold);
+    const struct hl_life *life = &hl_life_in[hold->state];
+    int was_holder = hl_hold_is_held(hold), is_withdrawn;
+    uint64_t extended_us = was_holder ? hl_hold_may_last_until_us(hold) : 0;
+    if (hl_hold_is_ending(hold)) {
+        release_lost(hold, how);
+        return;
+    }
+    if (how->carried)
+        hl_asking_attach(how->carried);
+    is_withdrawn = hl_node_withdraw(&hold->request);
+    if (is_withdrawn && life->under_way == UNDER_WAY_ACQUIRE)
+        hl_hold_mark_unsent(hold);
+    if (was_holder)
+        LIST_REMOVE(hold, held.entry);
+    hl_hold_enter(hold, is_withdrawn ? HOLD_RELEASE_DUE : (enum hl_hold_state)life->ends_as);
+    hold->end = (uint8_t)how->end;
+    hold->ending.caller = how->caller;
+    hold->ending.carried = how->carried;
+    hold->ending.lapses_at_us = extended_us;
+    core->holds->undoing += how->end == END_ABANDONED;
+    hl_validity_follow_all(hold);
+    hold->since_us = hl_hold_now_us(hold);
+    note_lapse(hold, hold->since_us);
+    hold->failures = 0;
+    if (HL_PLANTED(R5_SILENT_END))
+        hold->kept = KEPT_NOTHING;
+    /* The other handles of this client wait until the first answer shows that this hold is released. If the hold shared
+     * the name, nobody waits: others may get the name before this release is executed. */
+    hold->siblings_wait = was_holder ? hl_holds_alone(hold->terms) != 0 : !hl_hold_is_empty(hold);
+    hold->name->unanswered_releases += hold->siblings_wait;
+    hl_ending_go_on(hold);
 }
 
 int hl_ending_release_id(struct hl_core *core, const struct hl_ended *ended, enum hl_end end)
@@ -273,7 +244,7 @@ int hl_ending_release_id(struct hl_core *core, const struct hl_ended *ended, enu
     hold->entry = ended->entry;
     hold->kept = KEPT_MAYBE;
     hold->is_queued = hl_has_queue(ended->terms) != 0;
-    hl_ending_begin(hold, end);
+    hl_ending_begin(hold, &(struct hl_withdrawal){.end = end});
     return 1;
 }
 
@@ -340,8 +311,10 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
     if (said->result == HL_YES)
         core->holds->publish_denial_reported = said->was_publish_denied;
     wake_siblings(hold);
-    report_settled(hold, END_CONFIRMED);
-    hl_ending_answer_user(hold, was_ours ? HILOCK_OK : HILOCK_LOST);
+    if (hl_hold_has_open_call(hold))
+        hl_ending_answer_user(hold, was_ours ? HILOCK_OK : HILOCK_LOST);
+    else
+        report_settled(hold, END_CONFIRMED);
     if (is_done)
         hl_ending_free_if_done(hold);
     else
@@ -370,7 +343,7 @@ static void on_release_refused(struct hl_hold *hold, const struct hl_response *s
 void hl_ending_on_release(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
     struct hl_reply next_said;
-    struct hl_hold *next = hl_carried_take(hold, answer->reply, &next_said);
+    struct hl_hold *next = hl_asking_take_carried(hold, answer->reply, &next_said);
     int is_half_released = hold->stage == STAGE_SECOND_FOR_NOW && said->result == HL_NO;
     hold->stage = said->result != HL_AGAIN ? STAGE_FIRST : said->is_for_now ? STAGE_SECOND_FOR_NOW : STAGE_SECOND;
     if (said->result == HL_FAULT)
@@ -387,7 +360,7 @@ void hl_ending_on_release(struct hl_hold *hold, const struct hl_response *said, 
 void hl_ending_on_silence(struct hl_hold *hold, const struct hl_answer *answer)
 {
     (void)answer;
-    (void)hl_carried_take(hold, NULL, NULL);
+    (void)hl_asking_take_carried(hold, NULL, NULL);
     if (hold->end == END_RELEASED)
         hold->end = END_IN_DOUBT;
     hl_ending_go_on(hold);
@@ -397,7 +370,8 @@ void hl_ending_on_silence(struct hl_hold *hold, const struct hl_answer *answer)
 void hl_ending_on_acquire(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
     int is_granted = answer->was_sent && said->result == HL_YES;
-    hold->is_queued |= answer->was_sent && said->position != 0;
+    if (answer->was_sent)
+        note_place(hold, said);
     if (is_granted) {
         hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = said->token});
         hold->kept = KEPT_MAYBE;
@@ -413,7 +387,7 @@ void hl_ending_on_acquire(struct hl_hold *hold, const struct hl_response *said, 
 void hl_ending_on_stale(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
     (void)answer;
-    hold->is_queued |= said->position != 0;
+    note_place(hold, said);
     if (said->result == HL_YES) {
         hold->kept = KEPT_MAYBE;
         note_late_lease(hold);
@@ -435,7 +409,7 @@ void hl_ending_on_unheard(struct hl_hold *hold, const struct hl_answer *answer)
 /* A renewal that was answered so late that the hold had been given up may have lengthened the lease. */
 void hl_ending_on_renewal(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
-    int is_renewed = said->result == HL_YES && is_lapsed(hold);
+    int is_renewed = said->result == HL_YES && hl_hold_now_us(hold) >= hold->ending.lapses_at_us;
     (void)answer;
     if (is_renewed) {
         hold->kept = KEPT_MAYBE;

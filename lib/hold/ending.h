@@ -27,11 +27,15 @@ struct hl_ended { /* an id that may be at the store, and that no hold of this cl
 /* Releases such an id. Returns 0 without memory: then the id stays until its lease or its place has run out, unless
  * this is called again. */
 int hl_ending_release_id(struct hl_core *core, const struct hl_ended *ended, enum hl_end end);
-/* Ends a hold that is not ending. If nothing of it is at the store, the hold is freed at once. */
-void hl_ending_begin(struct hl_hold *hold, enum hl_end end);
-/* The same for a hold that its user released. If the hold was lost, and that is not reported yet, the answer to the
- * release reports it. carried: the hold whose acquire the release carries (carried.h); NULL: none. */
-void hl_ending_begin_release(struct hl_hold *hold, struct hl_hold *carried, struct hl_caller caller);
+struct hl_withdrawal { /* how a hold ends */
+    enum hl_end end;
+    struct hl_hold *carried; /* the hold whose acquire the release carries (asking.h); NULL: none */
+    struct hl_caller caller; /* the release call of its user, if there was one */
+};
+/* Ends a hold, as its state prescribes (life.h). If nothing of it is at the store, the hold is freed at once. If the
+ * hold was lost, and that is not reported yet, its user may still release it: the answer to the release reports the
+ * loss then. */
+void hl_ending_begin(struct hl_hold *hold, const struct hl_withdrawal *how);
 /* The hold is ending: does what is due now. Answers the user UNKNOWN, sends the release, or frees the hold. Call this
  * after an alarm, and when the loss has been reported, because the release waits for that. */
 void hl_ending_go_on(struct hl_hold *hold);
@@ -52,19 +56,7 @@ void hl_ending_free_if_done(struct hl_hold *hold); /* frees the hold if nothing 
 void hl_endings_repeat(struct hl_core *core);
 void hl_endings_forget(struct hl_core *core);
 
-/* ---- for the table of life.c: how a hold ends, by what is under way ---- */
-
-struct hl_withdrawal;
-
-void hl_ending_at_rest(struct hl_hold *hold, const struct hl_withdrawal *how); /* nothing is under way */
-void hl_ending_in_acquire(struct hl_hold *hold, const struct hl_withdrawal *how);
-void hl_ending_in_stale(struct hl_hold *hold, const struct hl_withdrawal *how);
-void hl_ending_in_wait(struct hl_hold *hold, const struct hl_withdrawal *how);
-void hl_ending_in_renewal(struct hl_hold *hold, const struct hl_withdrawal *how);
-/* the user releases a hold whose loss is not reported yet */
-void hl_ending_in_loss(struct hl_hold *hold, const struct hl_withdrawal *how);
-
-/* ---- and how the requests of a hold that is ending are answered ---- */
+/* ---- for the table of life.c: how the requests of a hold that is ending are answered ---- */
 
 void hl_ending_on_acquire(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
 void hl_ending_on_stale(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);

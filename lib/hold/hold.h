@@ -141,15 +141,15 @@ struct hl_hold {
             uint64_t granted_at_us;    /* when the turn of the loop began in which the grant arrived: the store granted
                                           it no later */
             uint64_t open_until_us;    /* until when readers of this client may join (lock/joining.h); 0: none may */
+            uint64_t extended_until_us; /* when the longest lease that an extend asked for ends, if it counts from the
+                                          send of that request; 0: no extend was sent */
         } held;
         struct { /* ending */
             struct hl_caller caller;     /* who is told what became of the release */
-            struct hl_hold *carried;     /* the hold whose acquire the release carries (carried.h); NULL: none */
+            struct hl_hold *carried;     /* the hold whose acquire the release carries (asking.h); NULL: none */
+            uint64_t lapses_at_us;       /* from this time on nothing of the hold can be at the store any more */
         } ending;
     };
-    uint64_t extended_until_us;  /* when the longest lease that an extend asked for ends, if it counts from the send of
-                                    that request; or one that an answer brought while the hold was ending, if it counts
-                                    from then. 0: there was neither */
     struct hl_alarm alarm;
     uint32_t asked_ms;           /* the lease that the latest acquire or renewal asked for */
     struct hl_entry_parts entry;
@@ -185,7 +185,7 @@ enum hl_hold_what { /* what the owner of a hold is told: the folder above, for t
     EVENT_STALE_ANSWER, /* the hold is held by a pushed grant: `said` and `answer` are those to the acquire that was
                            sent before the push */
     EVENT_SENT_BACK,    /* the hold is acquiring: the release that was to carry its acquire brought no answer to it
-                           (carried.h), so the acquire waits for its turn again */
+                           (asking.h), so the acquire waits for its turn again */
     EVENT_UNREPORTED,   /* the hold has ended before its grant was reported to some handles: their acquires try again */
     EVENT_ALARM,        /* the alarm fired before the hold was held: the acquire has slept or paused for long enough */
     EVENT_SHARES,       /* the hold shares its name from now on (downgrade.h): no other handle of this client waits for
@@ -315,12 +315,12 @@ void hl_hold_mark_unsent(struct hl_hold *hold);
 /* The store answered that it has no such hold. The id may still appear there, by an unanswered acquire, or because it
  * is back in the queue after the store lost the grant. In both cases the id is released. */
 void hl_hold_mark_not_ours(struct hl_hold *hold);
-/* Returns until when the store may keep the lease if every extend took effect, even one that arrived late, and so did a
- * request that was answered late. 0: there was neither. */
+/* held: returns until when the store may keep the lease if every extend took effect, even one that arrived late. 0: no
+ * extend was sent. */
 static inline uint64_t hl_hold_may_last_until_us(const struct hl_hold *hold)
 {
     uint64_t command_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
-    return hold->extended_until_us ? hold->extended_until_us + command_us : 0;
+    return hold->held.extended_until_us ? hold->held.extended_until_us + command_us : 0;
 }
 
 /* Writes the sentence that reports the loss of this hold (core/words.h). */

@@ -4,39 +4,14 @@
 
 #include "base/container.h"
 #include "base/contract.h"
+#include "base/plant.h"
 #include "hold/asking.h"
+#include "hold/downgrade.h"
 #include "hold/ending.h"
 #include "hold/recheck.h"
+#include "hold/shortening.h"
 #include "hold/watchdog.h"
-
-/* For each state, which request is under way, and the state that follows when it is answered, or will not be. */
-static const struct {
-    uint8_t under_way, then;
-} requests[] = {
-    [HOLD_IDLE]           = {UNDER_WAY_NOTHING, HOLD_IDLE},
-
-    [HOLD_ASKING]         = {UNDER_WAY_ACQUIRE, HOLD_WAITING},
-    [HOLD_WAITING]        = {UNDER_WAY_NOTHING, HOLD_WAITING},
-    [HOLD_CONFIRMING]     = {UNDER_WAY_WAIT,    HOLD_WAITING},
-
-    [HOLD_HELD]           = {UNDER_WAY_NOTHING, HOLD_HELD},
-    [HOLD_PUSHED]         = {UNDER_WAY_ACQUIRE, HOLD_HELD},
-    [HOLD_RENEWING]       = {UNDER_WAY_RENEWAL, HOLD_HELD},
-    [HOLD_OVERDUE]        = {UNDER_WAY_RENEWAL, HOLD_HELD},
-
-    [HOLD_AWAITS_ACQUIRE] = {UNDER_WAY_ACQUIRE, HOLD_RELEASE_DUE},
-    [HOLD_AWAITS_STALE]   = {UNDER_WAY_ACQUIRE, HOLD_RELEASE_DUE},
-    [HOLD_AWAITS_RENEWAL] = {UNDER_WAY_RENEWAL, HOLD_RELEASE_DUE},
-    [HOLD_LOST]           = {UNDER_WAY_NOTHING, HOLD_LOST},
-    [HOLD_RELEASING]      = {UNDER_WAY_RELEASE, HOLD_RELEASE_DUE},
-    [HOLD_RELEASE_DUE]    = {UNDER_WAY_NOTHING, HOLD_RELEASE_DUE},
-    [HOLD_GONE]           = {UNDER_WAY_NOTHING, HOLD_GONE},
-};
-
-enum hl_under_way hl_life_under_way(const struct hl_hold *hold)
-{
-    return (enum hl_under_way)requests[hold->state].under_way;
-}
+#include "node/clock.h"
 
 /* ---- what the cells of the table do that is in no other file ---- */
 
@@ -65,50 +40,119 @@ static void go_on(struct hl_hold *hold, const struct hl_answer *answer)
 static void no_answer(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
     (void)said, (void)answer;
-    HL_REQUIRE(hl_life_under_way(hold) != UNDER_WAY_NOTHING);
+    HL_REQUIRE(hl_life_in[hold->state].under_way != UNDER_WAY_NOTHING);
 }
 
 static void no_silence(struct hl_hold *hold, const struct hl_answer *answer) { no_answer(hold, NULL, answer); }
 
-/* A hold ends once. */
-static void no_end(struct hl_hold *hold, const struct hl_withdrawal *how)
-{
-    (void)how;
-    HL_REQUIRE(!hl_hold_is_ending(hold));
-}
-
 /* ---- the table ---- */
 
-/* What happens in a state. When an answer comes, or none will, nothing is under way any more: on_answer and on_silence
- * find the hold in the state without a request that follows. */
-static const struct hl_life {
-    void (*on_alarm)(struct hl_hold *hold);
-    void (*on_answer)(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
-    void (*on_silence)(struct hl_hold *hold, const struct hl_answer *answer);
-    void (*on_end)(struct hl_hold *hold, const struct hl_withdrawal *how);
-} lives[] = {
-    /*                       its alarm            an answer              no answer               its end */
-    [HOLD_IDLE]           = {tell_alarm,          no_answer,             no_silence,             hl_ending_at_rest},
+/* In each row: the request that is under way, the state after that, and the state in which the hold ends; then what its
+ * alarm, an answer and no answer do. */
+const struct hl_life hl_life_in[] = {
+    [HOLD_IDLE]           = {UNDER_WAY_NOTHING, HOLD_IDLE,        HOLD_RELEASE_DUE,
+                             tell_alarm,          no_answer,             no_silence},
 
-    [HOLD_ASKING]         = {tell_alarm,          hl_asking_on_answer,   hl_asking_on_silence,   hl_ending_in_acquire},
-    [HOLD_WAITING]        = {tell_alarm,          no_answer,             no_silence,             hl_ending_at_rest},
-    [HOLD_CONFIRMING]     = {tell_alarm,          hl_asking_on_wait,     hl_asking_on_no_wait,   hl_ending_in_wait},
+    [HOLD_ASKING]         = {UNDER_WAY_ACQUIRE, HOLD_WAITING,     HOLD_AWAITS_ACQUIRE,
+                             tell_alarm,          hl_asking_on_answer,   hl_asking_on_silence},
+    [HOLD_WAITING]        = {UNDER_WAY_NOTHING, HOLD_WAITING,     HOLD_RELEASE_DUE,
+                             tell_alarm,          no_answer,             no_silence},
+    [HOLD_CONFIRMING]     = {UNDER_WAY_WAIT,    HOLD_WAITING,     HOLD_RELEASE_DUE,
+                             tell_alarm,          hl_asking_on_wait,     hl_asking_on_no_wait},
 
-    [HOLD_HELD]           = {hl_watchdog_on_due,  no_answer,             no_silence,             hl_ending_at_rest},
-    [HOLD_PUSHED]         = {hl_watchdog_on_late, tell_stale,            tell_no_stale,          hl_ending_in_stale},
-    [HOLD_RENEWING]       = {hl_watchdog_on_late, hl_watchdog_on_answer, hl_watchdog_on_silence, hl_ending_in_renewal},
-    [HOLD_OVERDUE]        = {hl_watchdog_on_late, hl_watchdog_on_answer, hl_watchdog_on_unheard, hl_ending_in_renewal},
+    [HOLD_HELD]           = {UNDER_WAY_NOTHING, HOLD_HELD,        HOLD_RELEASE_DUE,
+                             hl_watchdog_on_due,  no_answer,             no_silence},
+    [HOLD_PUSHED]         = {UNDER_WAY_ACQUIRE, HOLD_HELD,        HOLD_AWAITS_STALE,
+                             hl_watchdog_on_late, tell_stale,            tell_no_stale},
+    [HOLD_RENEWING]       = {UNDER_WAY_RENEWAL, HOLD_HELD,        HOLD_AWAITS_RENEWAL,
+                             hl_watchdog_on_late, hl_watchdog_on_answer, hl_watchdog_on_silence},
+    [HOLD_OVERDUE]        = {UNDER_WAY_RENEWAL, HOLD_HELD,        HOLD_AWAITS_RENEWAL,
+                             hl_watchdog_on_late, hl_watchdog_on_answer, hl_watchdog_on_unheard},
 
-    [HOLD_AWAITS_ACQUIRE] = {hl_ending_go_on,     hl_ending_on_acquire,  hl_ending_on_unheard,   hl_ending_in_loss},
-    [HOLD_AWAITS_STALE]   = {hl_ending_go_on,     hl_ending_on_stale,    hl_ending_on_unheard,   hl_ending_in_loss},
-    [HOLD_AWAITS_RENEWAL] = {hl_ending_go_on,     hl_ending_on_renewal,  go_on,                  hl_ending_in_loss},
-    [HOLD_LOST]           = {hl_ending_go_on,     no_answer,             no_silence,             hl_ending_in_loss},
-    [HOLD_RELEASING]      = {hl_ending_go_on,     hl_ending_on_release,  hl_ending_on_silence,   no_end},
-    [HOLD_RELEASE_DUE]    = {hl_ending_go_on,     no_answer,             no_silence,             no_end},
-    [HOLD_GONE]           = {hl_ending_go_on,     no_answer,             no_silence,             no_end},
+    [HOLD_AWAITS_ACQUIRE] = {UNDER_WAY_ACQUIRE, HOLD_RELEASE_DUE, HOLD_AWAITS_ACQUIRE,
+                             hl_ending_go_on,     hl_ending_on_acquire,  hl_ending_on_unheard},
+    [HOLD_AWAITS_STALE]   = {UNDER_WAY_ACQUIRE, HOLD_RELEASE_DUE, HOLD_AWAITS_STALE,
+                             hl_ending_go_on,     hl_ending_on_stale,    hl_ending_on_unheard},
+    [HOLD_AWAITS_RENEWAL] = {UNDER_WAY_RENEWAL, HOLD_RELEASE_DUE, HOLD_AWAITS_RENEWAL,
+                             hl_ending_go_on,     hl_ending_on_renewal,  go_on},
+    [HOLD_LOST]           = {UNDER_WAY_NOTHING, HOLD_LOST,        HOLD_LOST,
+                             hl_ending_go_on,     no_answer,             no_silence},
+    [HOLD_RELEASING]      = {UNDER_WAY_RELEASE, HOLD_RELEASE_DUE, HOLD_GONE,
+                             hl_ending_go_on,     hl_ending_on_release,  hl_ending_on_silence},
+    [HOLD_RELEASE_DUE]    = {UNDER_WAY_NOTHING, HOLD_RELEASE_DUE, HOLD_GONE,
+                             hl_ending_go_on,     no_answer,             no_silence},
+    [HOLD_GONE]           = {UNDER_WAY_NOTHING, HOLD_GONE,        HOLD_GONE,
+                             hl_ending_go_on,     no_answer,             no_silence}
 };
 
-void hl_life_end(struct hl_hold *hold, const struct hl_withdrawal *how) { lives[hold->state].on_end(hold, how); }
+/* ---- what goes out ---- */
+
+static void about(const struct hl_request *request, struct hl_about *ret)
+{
+    *ret = hl_name_about(HL_CONTAINER(request, const struct hl_hold, request)->name);
+}
+
+static struct hl_renew_params renew_params(struct hl_hold *hold)
+{
+    struct hl_renew_params params = {.lease_ms = hold->asked_ms,
+                                     .token = hold->token, .most_ms = hl_shortening_begin(hold)};
+    if (params.most_ms)
+        params.not_after_ms = hl_clock_not_after_ms(hold->request.node, hold->request.sent_us);
+    return params;
+}
+
+/* A release ends what the store keeps of an id: its lease, or its place in the queue. It never keeps both, because no
+ * script makes a place for an id that holds the name. If a push granted the hold, a heartbeat from before may have
+ * found that grant lapsed, and have taken a place again. */
+static struct hl_release_params release_params(const struct hl_hold *hold)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    struct hl_release_params params = {
+        .is_second = hold->stage >= STAGE_SECOND,
+        .is_sharded = hl_node_parent(hold->request.node)->subscriptions.is_sharded,
+        .token_ttl_ms = core->limits.token_ttl_ms,
+    };
+    if (hold->kept != KEPT_OURS || hold->is_queued)
+        params.entry = hl_hold_entry(hold);
+    if (hl_has_queue(hold->terms))
+        params.own = hl_hold_own_listeners(core, hold->name, hold->request.node);
+    hl_asking_add_carried(hold, &params);
+    return params;
+}
+
+static void encode(struct hl_request *request, struct hl_command *command)
+{
+    struct hl_hold *hold = HL_CONTAINER(request, struct hl_hold, request);
+    const struct hl_core *core = hl_hold_core(hold);
+    const struct hl_kind *kind = hold->terms->kind;
+    struct hl_target words = {hold->name->bytes, hold->name->length, core->uuid,
+                              HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id, core->label};
+    enum hl_under_way what = (enum hl_under_way)hl_life_in[hold->state].under_way;
+    hold->asked_ms = what == UNDER_WAY_RENEWAL ? hl_watchdog_begin_round(hold) : hold->terms->lease_ms;
+    switch (what) {
+    case UNDER_WAY_NOTHING:
+    case UNDER_WAY_WAIT: break; /* the node sends WAIT, once for all holds that wait for it */
+    case UNDER_WAY_ACQUIRE: {
+        const struct hl_acquire_params params = hl_asking_params(hold);
+        hold->form = kind->acquire(command, &words, &params) & 7u;
+        break;
+    }
+    case UNDER_WAY_RENEWAL: {
+        if (hl_downgrade_is_due(hold) && !hl_shortening_may_run(hold)) {
+            hold->form = hl_downgrade_encode(hold, command, &words) & 7u;
+            break;
+        }
+        const struct hl_renew_params params = renew_params(hold);
+        hold->form = kind->renew(command, &words, &params) & 7u;
+        break;
+    }
+    case UNDER_WAY_RELEASE: {
+        const struct hl_release_params params = release_params(hold);
+        hold->form = kind->release(command, &words, &params) & 7u;
+        break;
+    }
+    }
+}
 
 /* ---- what comes ---- */
 
@@ -116,7 +160,7 @@ void hl_life_end(struct hl_hold *hold, const struct hl_withdrawal *how) { lives[
 static struct hl_response read_answer(const struct hl_hold *hold, const struct hl_reply *reply)
 {
     const struct hl_kind *kind = hold->terms->kind;
-    switch (hl_life_under_way(hold)) {
+    switch ((enum hl_under_way)hl_life_in[hold->state].under_way) {
     case UNDER_WAY_NOTHING:
     case UNDER_WAY_WAIT: break; /* of WAIT the reply itself is read */
     case UNDER_WAY_ACQUIRE: return kind->acquired(reply, (enum hl_form)hold->form);
@@ -129,18 +173,17 @@ static struct hl_response read_answer(const struct hl_hold *hold, const struct h
 static void done(struct hl_request *request, const struct hl_answer *answer)
 {
     struct hl_hold *hold = HL_CONTAINER(request, struct hl_hold, request);
-    const struct hl_life *life = &lives[hold->state];
-    enum hl_under_way what = hl_life_under_way(hold);
+    const struct hl_life *life = &hl_life_in[hold->state];
     struct hl_response said;
     if (answer->reply) {
         said = read_answer(hold, answer->reply);
         hl_holds_read_news(hl_hold_core(hold), request->node, hold->name, &said);
-        if (said.handover.window_ms || (said.has_more && what == UNDER_WAY_RELEASE))
+        if (said.handover.window_ms || (said.has_more && life->under_way == UNDER_WAY_RELEASE))
             hl_recheck_follow(hold, &said);
     }
-    if (!answer->was_sent && what == UNDER_WAY_ACQUIRE)
+    if (!answer->was_sent && life->under_way == UNDER_WAY_ACQUIRE)
         hl_hold_mark_unsent(hold);
-    hl_hold_enter(hold, (enum hl_hold_state)requests[hold->state].then);
+    hl_hold_enter(hold, (enum hl_hold_state)life->then);
     if (answer->reply)
         life->on_answer(hold, &said, answer);
     else
@@ -150,12 +193,12 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
 static void on_alarm(struct hl_alarm *alarm)
 {
     struct hl_hold *hold = HL_CONTAINER(alarm, struct hl_hold, alarm);
-    lives[hold->state].on_alarm(hold);
+    hl_life_in[hold->state].on_alarm(hold);
 }
 
 int hl_life_init(struct hl_core *core)
 {
-    static const struct hl_request_ops ops = {hl_asking_about, hl_asking_encode, done};
+    static const struct hl_request_ops ops = {about, encode, done};
     core->holds->requests = &ops;
     return hl_alarms_init(&core->holds->alarms, &core->host, on_alarm);
 }

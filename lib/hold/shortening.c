@@ -10,7 +10,7 @@ uint32_t hl_shortening_begin(struct hl_hold *hold)
 {
     const struct hl_node *node = hold->request.node;
     uint64_t now_us = hl_hold_now_us(hold), lease_us = hl_terms_lease_us(hold->terms);
-    uint64_t extended_us = hl_left_us(hold->extended_until_us, now_us), most_us;
+    uint64_t extended_us = hl_left_us(hold->held.extended_until_us, now_us), most_us;
     /* the sample was sent after the renewal that found the lease too long, and so after the clock was set back */
     int is_fresh = node->server_us && hl_lease_deadline_us(node->time_sent_us, lease_us) >= hold->deadline_us;
     /* of a shared name the scripts shorten nothing: its lease is the longest of several */

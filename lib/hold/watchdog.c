@@ -47,8 +47,8 @@ uint32_t hl_watchdog_begin_round(struct hl_hold *hold)
     }
     lease_us = (uint64_t)longest_ms * 1000;
     extended_until_us = now_us + lease_us + hl_lease_drift_us(lease_us);
-    if (first && extended_until_us > hold->extended_until_us)
-        hold->extended_until_us = extended_until_us;
+    if (first && extended_until_us > hold->held.extended_until_us)
+        hold->held.extended_until_us = extended_until_us;
     if (!longest_ms)
         longest_ms = hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us));
     return longest_ms ? longest_ms : 1;
@@ -156,7 +156,7 @@ void hl_watchdog_take_from_user(struct hl_core *core, struct hl_hold *hold, hilo
     /* pending reports about renewals would keep the hold from being freed */
     hl_notice_cancel(core, &hold->notice);
     hl_notice_post_loss(core, &hold->notice, TENURE_LOST);
-    hl_ending_begin(hold, END_BY_CLIENT);
+    hl_ending_begin(hold, &(struct hl_withdrawal){.end = END_BY_CLIENT});
 }
 
 void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason)

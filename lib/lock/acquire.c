@@ -74,7 +74,7 @@ static void let_go(struct hl_acquire *acquire)
     if (next)
         hl_tenure_hand_on(core, hold, next);
     else if (is_last)
-        hl_ending_begin(hold, END_ABANDONED);
+        hl_ending_begin(hold, &(struct hl_withdrawal){.end = END_ABANDONED});
     hl_alarm_end(&core->locks->alarms, &acquire->alarm);
     hl_line_leave(acquire);
 }
@@ -119,7 +119,7 @@ static void give_hold_back(struct hl_acquire *acquire)
     hl_place_hide(acquire->place);
     acquire->hold = NULL;
     if (hl_hold_leave(hold, acquire->lock))
-        hl_ending_begin(hold, END_BY_CLIENT);
+        hl_ending_begin(hold, &(struct hl_withdrawal){.end = END_BY_CLIENT});
 }
 
 /* The grant has too little validity left (R8). The alarm did nothing while the acquire was GRANTED, so it is set

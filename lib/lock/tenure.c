@@ -35,7 +35,7 @@ static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t 
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
     uint64_t own_us = now_us + hl_terms_lease_us(to) + hl_lease_drift_us(hl_terms_lease_us(to));
-    int is_its_lease = to->lease_ms == hold->terms->lease_ms && hold->extended_until_us <= own_us;
+    int is_its_lease = to->lease_ms == hold->terms->lease_ms && hold->held.extended_until_us <= own_us;
     int is_confirmed = to->replicas <= hold->terms->replicas;
     int is_enough = left_us >= hl_hold_min_validity_us(hold, to) || HL_PLANTED(HANDOFF_BLIND);
     return to->kind == hold->terms->kind && is_confirmed && to->is_renewed && is_its_lease && is_enough;
@@ -87,7 +87,7 @@ void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acq
     hl_notice_post(core, &next->notice, REPORT_RESULT);
 }
 
-/* The release of this hold can carry the acquire of the handle at the head of the line (hold/carried.h). Returns the
+/* The release of this hold can carry the acquire of the handle at the head of the line (hold/asking.h). Returns the
  * hold of that handle; NULL: the release carries nothing. A release does not carry an acquire if replicas have to
  * confirm the grant, because such requests use another link. It carries no acquire of a member of a quorum either,
  * because the group decides when each master gets its request. */
@@ -138,7 +138,7 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
 {
     static const struct hl_notice_ops ops = {report_receipt, forget_receipt};
     const struct hl_caller caller = {on_result ? lock : NULL, on_result, user};
-    struct hl_hold *hold = lock->hold;
+    struct hl_hold *hold = lock->hold, *carried;
     struct hl_acquire *next = hl_tenure_next(core, hold);
     struct hl_call *receipt =
         next && on_result ? hl_call_new(core, sizeof *receipt, &ops, NULL, lock, on_result, user) : NULL;
@@ -151,7 +151,7 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
                                          .waited_us = held_us});
     if (answer != SEAT_ANSWERS_NOT) {
         if (is_last)
-            hl_ending_begin(hold, END_BY_CLIENT);
+            hl_ending_begin(hold, &(struct hl_withdrawal){.end = END_BY_CLIENT});
         return;
     }
     if (next && (receipt || !on_result)) {
@@ -163,7 +163,8 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
     hold->notice.epoch = lock->epoch;
     lock->refs += on_result != NULL;
     hl_notice_cancel(core, &hold->notice);
-    hl_ending_begin_release(hold, hl_hold_is_held(hold) ? next_to_carry(core, hold) : NULL, caller);
+    carried = hl_hold_is_held(hold) ? next_to_carry(core, hold) : NULL;
+    hl_ending_begin(hold, &(struct hl_withdrawal){.end = END_RELEASED, .caller = caller, .carried = carried});
 }
 
 static void report_lost(struct hl_core *core, struct hl_hold *hold)
@@ -188,7 +189,7 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
     if (!is_last)
         hl_notice_post_loss(core, &hold->notice, TENURE_LOST);
     else if (is_held)
-        hl_ending_begin(hold, END_BY_CLIENT);
+        hl_ending_begin(hold, &(struct hl_withdrawal){.end = END_BY_CLIENT});
     else
         hl_ending_go_on(hold); /* the release is sent with the flush after this delivery */
     if (extend)
