@@ -101,6 +101,17 @@ static hilock_status check_state(struct hilock_client *client, const struct hilo
     return HILOCK_OK;
 }
 
+/* A try is answered within command_timeout_ms, even if the server is away. */
+static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms,
+                           hilock_result_fn *on_result, void *user)
+{
+    int is_try = wait_ms == HILOCK_TRY;
+    uint64_t limit_us = (uint64_t)(is_try ? core->limits.command_timeout_ms : wait_ms) * 1000;
+    if (state_of(lock) == HILOCK_STATE_HELD)
+        return hl_reentry_begin(core, lock, on_result, user);
+    return lock->ops->acquire(core, lock, is_try, wait_ms == HILOCK_FOREVER ? UINT64_MAX : limit_us, on_result, user);
+}
+
 hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user)
 {
     hilock_status status = admit(lock);
@@ -117,9 +128,7 @@ hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_
     if (status == HILOCK_OK)
         status = check_state(client, lock);
     if (status == HILOCK_OK)
-        status = accepted(lock, state_of(lock) == HILOCK_STATE_HELD
-                                    ? hl_reentry_begin(&client->core, lock, on_result, user)
-                                    : lock->ops->acquire(&client->core, lock, wait_ms, on_result, user), "an acquire");
+        status = accepted(lock, begin(&client->core, lock, wait_ms, on_result, user), "an acquire");
     if (status != HILOCK_OK) {
         hl_stats_count(&client->stats.refused, 1);
         hl_stats_count(&client->stats.refused_by[-status], 1);
@@ -130,13 +139,12 @@ hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_
 hilock_status hilock_release(hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     hilock_status status = admit(lock);
-    if (status == HILOCK_OK && state_of(lock) != HILOCK_STATE_HELD)
-        status = refuse_unheld(lock);
     if (status != HILOCK_OK)
         return status;
-    if (!(hl_lock_count(lock) > 1 && hl_reentry_leave(hl_lock_core(lock), lock, on_result, user)))
-        lock->ops->release(hl_lock_core(lock), lock, on_result, user);
-    return HILOCK_OK;
+    if (hl_lock_count(lock) > 1 && hl_reentry_leave(hl_lock_core(lock), lock, on_result, user))
+        return HILOCK_OK;
+    status = lock->ops->release(hl_lock_core(lock), lock, on_result, user);
+    return status == HILOCK_OK ? HILOCK_OK : refuse_unheld(lock);
 }
 
 hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_fn *on_result, void *user)

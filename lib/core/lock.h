@@ -62,11 +62,12 @@ struct hl_snapshot { /* the state of a handle at one moment */
 };
 
 struct hl_handle_ops { /* the caller has checked the arguments and the handle's state */
-    /* returns OK or NO_MEMORY */
-    hilock_status (*acquire)(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms,
+    /* The wait ends after limit_us; UINT64_MAX: it has no limit. Returns OK or NO_MEMORY */
+    hilock_status (*acquire)(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us,
                              hilock_result_fn *on_result, void *user);
     int (*cancel)(struct hl_core *core, struct hilock_lock *lock); /* returns 0 if the handle does not wait */
-    void (*release)(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
+    /* returns OK or NOT_HELD */
+    hilock_status (*release)(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
     /* returns OK or NO_MEMORY */
     hilock_status (*extend)(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                             hilock_result_fn *on_result, void *user);

@@ -276,11 +276,10 @@ static void forget_notice(struct hl_core *core, struct hl_notice *notice) { (voi
 
 /* ---- the handle's calls ---- */
 
-static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms,
+static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us,
                              hilock_result_fn *on_result, void *user)
 {
     struct hl_group *group = hl_group_of(lock);
-    uint64_t limit_us = wait_ms == HILOCK_TRY ? hl_group_command_us(group) : (uint64_t)wait_ms * 1000;
     if (!group->end)
         group->end = hl_gather_new(group);
     if (!group->end || hl_alarm_begin(&core->groups->alarms, &group->alarm) != 0)
@@ -288,14 +287,14 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
     group->on_result = on_result;
     group->user = user;
     group->attempt.begun_us = hl_group_now_us(group);
-    group->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : group->attempt.begun_us + limit_us;
+    group->ends_us = limit_us == UINT64_MAX ? UINT64_MAX : group->attempt.begun_us + limit_us;
     group->attempts = 0;
     group->attempt.ticket = 0;
     group->doublings = 0;
     group->looks = 0;
     group->contention = group->contention >= CONTENTION_FOUND ? CONTENTION_BEFORE : CONTENTION_UNKNOWN;
     forget(group);
-    group->is_try = wait_ms == HILOCK_TRY;
+    group->is_try = is_try != 0;
     group->state = GROUP_WAITING;
     group->step = HL_GROUP_PAUSED;
     group->at = 0;
@@ -315,14 +314,17 @@ static int cancel(struct hl_core *core, struct hilock_lock *lock)
     return group->state == GROUP_DECIDED;
 }
 
-static void release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+static hilock_status release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     struct hl_group *group = hl_group_of(lock);
+    if (!hl_group_is_held(group))
+        return HILOCK_NOT_HELD;
     hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes,
                                      .waited_us = hl_now_us(&core->host) - group->since_us});
     end(group);
     hl_gather_release(group, on_result, user);
+    return HILOCK_OK;
 }
 
 static void silence(struct hl_core *core, struct hilock_lock *lock)
@@ -335,8 +337,8 @@ static void silence(struct hl_core *core, struct hilock_lock *lock)
         hl_members_return(group, NULL);
         hl_alarm_end(&core->groups->alarms, &group->alarm);
         group->state = GROUP_IDLE;
-    } else if (hl_group_is_held(group))
-        release(core, lock, NULL, NULL);
+    } else
+        (void)release(core, lock, NULL, NULL);
 }
 
 static struct hl_snapshot snapshot(const struct hilock_lock *lock)

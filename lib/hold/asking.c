@@ -28,22 +28,20 @@ struct hl_acquire_params hl_asking_params(struct hl_hold *hold)
     return params;
 }
 
-static void send_acquire(struct hl_hold *hold, enum hl_stage stage)
+void hl_asking_send(struct hl_hold *hold, enum hl_stage stage)
 {
     struct hl_core *core = hl_hold_core(hold);
     unsigned how = hold->terms->owner == TERMS_OF_HELD_GROUP ? HL_REQUEST_URGENT : HL_REQUEST_GRANT;
+    if (hold->state != HOLD_IDLE && hold->state != HOLD_WAITING)
+        return;
+    if (!hold->id)
+        hold->id = hl_asking_new_id(hl_hold_handle(hold));
     hl_hold_enter(hold, HOLD_ASKING);
     hold->kept = KEPT_MAYBE;
     hold->stage = stage & 3u;
     if (hold->terms->replicas)
         how |= HL_REQUEST_CONFIRM;
     hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, how);
-}
-
-/* Gives the answer to the acquire (struct hl_acquire) that this hold serves. said NULL: there is no answer. */
-static void give_answer(struct hl_hold *hold, const struct hl_response *said)
-{
-    hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_ANSWERED, .said = said});
 }
 
 static void tell_granted(struct hl_hold *hold)
@@ -96,6 +94,9 @@ void hl_asking_on_wait(struct hl_hold *hold, const struct hl_response *fault, co
  * is sent once more, with the server's time from the refusal. */
 void hl_asking_on_answer(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
+    const struct hl_response late = {
+        .result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
+        .quote = hl_words_acquire_late, .quote_length = strlen(hl_words_acquire_late)};
     (void)answer;
     if (hl_hold_is_cleared_by(hold, said))
         hold->kept = KEPT_NOTHING;
@@ -105,15 +106,12 @@ void hl_asking_on_answer(struct hl_hold *hold, const struct hl_response *said, c
     if (said->result == HL_YES)
         take_grant(hold, said);
     else if (said->result == HL_AGAIN)
-        send_acquire(hold, STAGE_SECOND);
+        hl_asking_send(hold, STAGE_SECOND);
     else if (said->result == HL_LATE && hold->stage != STAGE_FIRST_AFTER_LATE)
-        send_acquire(hold, STAGE_FIRST_AFTER_LATE);
-    else if (said->result == HL_LATE)
-        give_answer(hold, &(struct hl_response){
-            .result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
-            .quote = hl_words_acquire_late, .quote_length = strlen(hl_words_acquire_late)});
+        hl_asking_send(hold, STAGE_FIRST_AFTER_LATE);
     else
-        give_answer(hold, said);
+        hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_ANSWERED,
+                                                   .said = said->result == HL_LATE ? &late : said});
 }
 
 void hl_asking_on_silence(struct hl_hold *hold, const struct hl_answer *answer)
@@ -123,7 +121,7 @@ void hl_asking_on_silence(struct hl_hold *hold, const struct hl_answer *answer)
         hold->kept = KEPT_NOTHING;
     else
         hl_ending_mark_acquire_unanswered(hold);
-    give_answer(hold, NULL);
+    hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_ANSWERED}); /* there is none */
 }
 
 /* The grant is at the store, even if its acquire is never sent again. */
@@ -131,7 +129,7 @@ void hl_asking_on_no_wait(struct hl_hold *hold, const struct hl_answer *answer)
 {
     (void)answer;
     hl_ending_mark_acquire_unanswered(hold);
-    give_answer(hold, NULL);
+    hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_ANSWERED}); /* there is none */
 }
 
 void hl_asking_use_push(struct hl_hold *hold, uint64_t token, uint64_t deadline_us, uint32_t window_ms)
@@ -143,19 +141,6 @@ void hl_asking_use_push(struct hl_hold *hold, uint64_t token, uint64_t deadline_
     hold->deadline_us = deadline_us;
     hold->window_ms = (uint16_t)window_ms;
     tell_granted(hold);
-}
-
-uint64_t hl_asking_new_id(const struct hilock_lock *lock)
-{
-    return ++*(hl_lock_is_voted(lock) ? &lock->attempt->id_last : &lock->terms->cell->core->id_last);
-}
-
-void hl_asking_begin(struct hl_hold *hold)
-{
-    if (!hold->id)
-        hold->id = hl_asking_new_id(hl_hold_handle(hold));
-    if (hold->state == HOLD_IDLE || hold->state == HOLD_WAITING)
-        send_acquire(hold, STAGE_FIRST);
 }
 
 /* ---- a release that carries an acquire ---- */

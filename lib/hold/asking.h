@@ -37,9 +37,13 @@
 
 #include "hold/hold.h"
 
-uint64_t hl_asking_new_id(const struct hilock_lock *lock); /* returns an id that was never used before (R2) */
+/* Returns an id that was never used before (R2). */
+static inline uint64_t hl_asking_new_id(const struct hilock_lock *lock)
+{
+    return ++*(hl_lock_is_voted(lock) ? &lock->attempt->id_last : &hl_lock_core(lock)->id_last);
+}
 /* Sends an acquire, under the id that the hold has or under a new one, unless one is under way. */
-void hl_asking_begin(struct hl_hold *hold);
+void hl_asking_send(struct hl_hold *hold, enum hl_stage stage);
 /* A push granted the name to this hold, which is acquiring: takes back a heartbeat that was not sent yet, and gives the
  * grant to the acquire that the hold serves. */
 void hl_asking_use_push(struct hl_hold *hold, uint64_t token, uint64_t deadline_us, uint32_t window_ms);

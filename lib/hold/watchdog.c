@@ -263,7 +263,7 @@ static void plan_next(struct hl_hold *hold)
     else if (!hold->terms->is_renewed)
         sleep_until(hold, UINT64_MAX);
     else if (hold->window_ms)
-        sleep_until(hold, hl_left_us(hl_hold_deadline_us(hold), granted_span_us(hold) / 3 * 2));
+        sleep_until(hold, hl_left_us(hl_hold_deadline_us(hold), (uint64_t)hold->window_ms * 1000 / 3 * 2));
     else if (core->holds->count > MANY_HOLDS)
         sleep_until(hold, hl_lease_spread_renewal_us(&core->host.random, hold->request.sent_us,
                                                      hl_terms_lease_us(hold->terms)));

@@ -101,7 +101,7 @@ void hl_acquire_send(struct hl_acquire *acquire)
         hl_place_begin(hl_lock_core(acquire->lock), acquire->place);
     acquire->state = ACQUIRE_ASKING;
     hl_hold_wake_at(acquire->hold, UINT64_MAX);
-    hl_asking_begin(acquire->hold);
+    hl_asking_send(acquire->hold, STAGE_FIRST);
 }
 
 /* Returns 1 if the grant has too little validity left (R8). */
@@ -124,7 +124,7 @@ static void give_hold_back(struct hl_acquire *acquire)
 
 /* The grant has too little validity left (R8). The alarm did nothing while the acquire was GRANTED, so it is set
  * again. */
-void hl_acquire_retry(struct hl_acquire *acquire)
+static void retry(struct hl_acquire *acquire)
 {
     hl_notice_withdraw(hl_lock_core(acquire->lock), &acquire->notice, REPORT_RESULT);
     set_alarm(acquire);
@@ -135,11 +135,11 @@ void hl_acquire_retry(struct hl_acquire *acquire)
     hl_line_try_again(acquire);
 }
 
-void hl_acquire_granted(struct hl_acquire *acquire)
+static void granted(struct hl_acquire *acquire)
 {
     const struct hl_queue_place *place = acquire->place;
     if (is_too_late(acquire, hl_now_us(&hl_lock_core(acquire->lock)->host))) {
-        hl_acquire_retry(acquire);
+        retry(acquire);
         return;
     }
     acquire->state = ACQUIRE_GRANTED;
@@ -199,18 +199,19 @@ static void give_back_unconfirmed(struct hl_acquire *acquire)
     hl_hold_wake_at(acquire->hold, hl_now_us(&hl_lock_core(acquire->lock)->host) + PAUSE_US);
 }
 
-void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said)
+static void answered(struct hl_acquire *acquire, const struct hl_response *said)
 {
     int is_held = said && said->result == HL_NO, has_more = is_held && said->has_more;
+    enum hl_place_fate fate = PLACE_AS_BEFORE;
     hl_line_learn(acquire, said);
-    if (acquire->place && is_held)
-        hl_place_on_queued(acquire->place, said);
+    if (said)
+        fate = hl_place_on_answer(acquire, said);
     /* the same id finds a grant whose answer was lost (R3), or goes on through the queue */
     if (!said || has_more)
-        hl_asking_begin(acquire->hold);
-    else if (is_held && hl_place_is_queue_full(acquire, said))
+        hl_asking_send(acquire->hold, STAGE_FIRST);
+    else if (fate == PLACE_QUEUE_IS_FULL)
         hl_acquire_decide(acquire, HILOCK_QUEUE_FULL);
-    else if (hl_place_give_up_queue(acquire, said))
+    else if (fate == PLACE_GIVEN_UP)
         hl_acquire_send(acquire);
     else if (hl_acquire_is_try(acquire) || (!is_held && said->fault.kind != HL_FAULT_PASSING))
         hl_acquire_decide(acquire, is_held ? HILOCK_TIMED_OUT : said->fault.status);
@@ -218,7 +219,7 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *s
         sleep_or_send_again(acquire, said);
 }
 
-void hl_acquire_unconfirmed(struct hl_acquire *acquire, const struct hl_response *said)
+static void unconfirmed(struct hl_acquire *acquire, const struct hl_response *said)
 {
     hl_line_learn(acquire, said);
     if (hl_acquire_is_try(acquire) || said->fault.kind != HL_FAULT_PASSING)
@@ -227,15 +228,42 @@ void hl_acquire_unconfirmed(struct hl_acquire *acquire, const struct hl_response
         give_back_unconfirmed(acquire);
 }
 
-void hl_acquire_resume(struct hl_acquire *acquire)
+static void resume(struct hl_acquire *acquire)
 {
     if (acquire->state == ACQUIRE_PAUSED)
         acquire->state = ACQUIRE_IN_LINE;
     hl_line_try_again(acquire);
 }
 
-/* The end of the release makes the line advance. */
-void hl_acquire_sent_back(struct hl_acquire *acquire) { acquire->state = ACQUIRE_IN_LINE; }
+/* The hold may be freed when the last one has left it. */
+static void retry_unreported(struct hl_hold *hold)
+{
+    struct hilock_lock *lock, *next;
+    for (lock = hl_hold_handle(hold); lock; lock = next) {
+        next = TAILQ_NEXT(lock, by_hold);
+        if (lock->acquire && lock->acquire->hold == hold)
+            retry(lock->acquire);
+    }
+}
+
+/* What holds tell: the acquire of the hold acts, or the line of its name. */
+void hl_acquire_on_hold_event(struct hl_hold *hold, const struct hl_hold_event *event)
+{
+    switch (event->what) {
+    case EVENT_ASKS: hl_place_add_params(hold, event->params); break;
+    case EVENT_GRANTED: granted(hl_hold_handle(hold)->acquire); break;
+    case EVENT_ANSWERED: answered(hl_hold_handle(hold)->acquire, event->said); break;
+    case EVENT_UNCONFIRMED: unconfirmed(hl_hold_handle(hold)->acquire, event->said); break;
+    case EVENT_STALE_ANSWER: hl_place_on_stale_answer(hold, event->said, event->answer); break;
+    case EVENT_SENT_BACK: /* the line goes on when the release is over */
+        hl_hold_handle(hold)->acquire->state = ACQUIRE_IN_LINE;
+        break;
+    case EVENT_UNREPORTED: retry_unreported(hold); break;
+    case EVENT_ALARM: resume(hl_hold_handle(hold)->acquire); break;
+    case EVENT_SHARES:
+    case EVENT_RELEASED: hl_line_released(hold->name); break;
+    }
+}
 
 void hl_acquire_on_alarm(struct hl_alarm *alarm)
 {
@@ -351,7 +379,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     if (bit == REPORT_WAITING || bit == REPORT_PASSED_OVER)
         report_event(core, acquire, bit);
     else if (is_late && !HL_PLANTED(HANDOFF_BLIND))
-        hl_acquire_retry(acquire);
+        retry(acquire);
     else
         report_result(core, acquire, core->notices.checked_at_us);
 }
@@ -369,9 +397,7 @@ int hl_acquire_prepare(struct hl_acquire *acquire)
 {
     struct hilock_lock *lock = acquire->lock;
     struct hl_core *core = hl_lock_core(lock);
-    int is_begun = acquire->hold && acquire->hold->id;
-    int needs_place = !acquire->place && !is_begun && hl_place_is_wanted(acquire);
-    int has_place = !needs_place || hl_place_new(core, acquire) == 0;
+    int has_place = hl_place_prepare(acquire) == 0;
     if (has_place && !acquire->hold && (acquire->hold = hl_hold_new(core, lock->name, lock->terms)) != NULL)
         hl_hold_join(acquire->hold, lock);
     if (has_place && acquire->hold)

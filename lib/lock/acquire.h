@@ -95,17 +95,8 @@ static inline int hl_waiter_sends_by_itself(const struct hl_acquire *acquire)
 }
 
 void hl_acquire_send(struct hl_acquire *acquire); /* sends the request of this acquire, if there is memory for it */
-void hl_acquire_granted(struct hl_acquire *acquire); /* its hold was granted */
-/* Its request was answered, and not with a grant. said NULL: there is no answer. */
-void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said);
-/* the acquire was granted, but too few replicas have the grant, or the server refused to say how many have it */
-void hl_acquire_unconfirmed(struct hl_acquire *acquire, const struct hl_response *said);
-/* the release that was to carry the acquire brought no answer to it: it waits for its turn in line */
-void hl_acquire_sent_back(struct hl_acquire *acquire);
-/* the grant has too little validity left: gives the hold back, and the acquire waits for its turn again */
-void hl_acquire_retry(struct hl_acquire *acquire);
-void hl_acquire_resume(struct hl_acquire *acquire); /* the alarm of the hold fired: the acquire has slept or paused
-                                                       for long enough */
+/* What holds tell (hold.h): the acquire of the hold acts, or the line of its name. */
+void hl_acquire_on_hold_event(struct hl_hold *hold, const struct hl_hold_event *event);
 void hl_acquire_report_waiting(struct hl_core *core, struct hl_acquire *acquire);
 /* Decides the answer, which a notice delivers. If an answer was decided before and is not delivered, the new one
  * replaces it. After this call the acquire has left its line, and only the release of its hold may be pending. */

@@ -6,7 +6,7 @@
 #include "base/slot.h"
 #include "hold/ending.h"
 #include "lock/line.h"
-#include "lock/push.h"
+#include "lock/place.h"
 #include "node/clock.h"
 #include "node/handshake.h"
 
@@ -110,8 +110,11 @@ static void on_push(struct hl_grant_channel *channel, const struct hl_reply *mes
             break;
     if (push.server_us)
         hl_clock_raise(channel->node, push.server_us);
-    if (place && (push.what == HL_PUSH_ASK || hl_name_is(place->acquire->lock->name, push.name, push.name_length)))
-        hl_push_arrived(place, channel->node, &push);
+    if (place && push.what == HL_PUSH_ASK)
+        hl_place_told_to_ask(place, &push);
+    else if (place && push.what == HL_PUSH_GRANT &&
+             hl_name_is(place->acquire->lock->name, push.name, push.name_length))
+        hl_place_granted(place, channel->node, &push);
     else if (push.what == HL_PUSH_GRANT)
         on_unknown(channel, &push);
     else if (push.what == HL_PUSH_ASK && !push.pause_us) {

@@ -82,5 +82,5 @@ void hl_inner_renew_now(struct hilock_lock *lock) { hl_watchdog_verify(lock->hol
 
 void hl_inner_release(struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
-    hl_tenure_release(hl_lock_core(lock), lock, on_result, user);
+    (void)hl_tenure_release(hl_lock_core(lock), lock, on_result, user);
 }

@@ -14,37 +14,8 @@
 #include "lock/inquiry.h"
 #include "lock/line.h"
 #include "lock/place.h"
-#include "lock/push.h"
 #include "lock/reentry.h"
 #include "lock/tenure.h"
-
-/* The hold may be freed when the last one has left it. */
-static void retry_unreported(struct hl_hold *hold)
-{
-    struct hilock_lock *lock, *next;
-    for (lock = hl_hold_handle(hold); lock; lock = next) {
-        next = TAILQ_NEXT(lock, by_hold);
-        if (lock->acquire && lock->acquire->hold == hold)
-            hl_acquire_retry(lock->acquire);
-    }
-}
-
-/* What holds tell: the acquire of the hold acts, or the line of its name. */
-static void on_hold_event(struct hl_hold *hold, const struct hl_hold_event *event)
-{
-    switch (event->what) {
-    case EVENT_ASKS: hl_place_add_params(hold, event->params); break;
-    case EVENT_GRANTED: hl_acquire_granted(hl_hold_handle(hold)->acquire); break;
-    case EVENT_ANSWERED: hl_acquire_answered(hl_hold_handle(hold)->acquire, event->said); break;
-    case EVENT_UNCONFIRMED: hl_acquire_unconfirmed(hl_hold_handle(hold)->acquire, event->said); break;
-    case EVENT_STALE_ANSWER: hl_push_stale_answer(hold, event->said, event->answer); break;
-    case EVENT_SENT_BACK: hl_acquire_sent_back(hl_hold_handle(hold)->acquire); break;
-    case EVENT_UNREPORTED: retry_unreported(hold); break;
-    case EVENT_ALARM: hl_acquire_resume(hl_hold_handle(hold)->acquire); break;
-    case EVENT_SHARES:
-    case EVENT_RELEASED: hl_line_released(hold->name); break;
-    }
-}
 
 int hl_machine_init(struct hl_core *core)
 {
@@ -52,7 +23,7 @@ int hl_machine_init(struct hl_core *core)
                   hl_random_next(&core->host.random));
     hl_table_init(&core->locks->grant_channels, &core->host.memory, core->names.seed[0], core->names.seed[1]);
     hl_notices_init(&core->notices, hl_watchdog_sweep);
-    core->holds->on_event = on_hold_event;
+    core->holds->on_event = hl_acquire_on_hold_event;
     core->holds->reports = &hl_tenure_reports;
     TAILQ_INIT(&core->handles);
     TAILQ_INIT(&core->holds->live);
@@ -127,14 +98,6 @@ void hl_machine_done(struct hl_core *core)
     hl_cell_unref(core->cell);
 }
 
-static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms,
-                             hilock_result_fn *on_result, void *user)
-{
-    uint64_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
-    uint64_t limit_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : limit_ms * 1000;
-    return hl_acquire_begin(core, lock, wait_ms == HILOCK_TRY, limit_us, on_result, user);
-}
-
 static int cancel(struct hl_core *core, struct hilock_lock *lock)
 {
     (void)core;
@@ -148,8 +111,7 @@ static void silence(struct hl_core *core, struct hilock_lock *lock)
     lock->epoch++;
     if (lock->acquire)
         hl_acquire_drop(lock->acquire);
-    if (lock->hold)
-        hl_tenure_release(core, lock, NULL, NULL);
+    (void)hl_tenure_release(core, lock, NULL, NULL);
 }
 
 static struct hl_snapshot snapshot(const struct hilock_lock *lock)
@@ -166,6 +128,6 @@ static struct hl_snapshot snapshot(const struct hilock_lock *lock)
 }
 
 const struct hl_handle_ops hl_machine_ops =
-    {.acquire = acquire, .cancel = cancel, .release = hl_tenure_release, .extend = hl_watchdog_extend,
+    {.acquire = hl_acquire_begin, .cancel = cancel, .release = hl_tenure_release, .extend = hl_watchdog_extend,
      .downgrade = hl_watchdog_downgrade, .silence = silence, .snapshot = snapshot, .inquire = hl_inquiry_begin,
      .list = hl_inquiry_begin_list, .teardown = hl_machine_forget_lock};

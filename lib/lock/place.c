@@ -28,6 +28,8 @@ enum { PROMISE_NAMES = HL_PROMISE_MIN_MS / 10 };
  * at least. */
 enum { LEASE_MIN_MS = 700, SPREAD_MIN_US = 80000, SPREAD_STEP_US = 50 };
 enum { POLL_STEP_MIN_US = 5000 };        /* a waiter without pushes polls no more often than this at position 1 */
+/* If the server measured a span that is longer than ours by 1 % and CLOCK_TOLERANCE_US, its clock was changed. */
+enum { CLOCK_TOLERANCE_US = 2000 };
 
 /* Returns 1 if this acquire cannot use a queue, because the ACL user may not use the keys of the queue. */
 static int has_no_queue(const struct hl_acquire *acquire)
@@ -36,38 +38,21 @@ static int has_no_queue(const struct hl_acquire *acquire)
     return !hl_has_own_place(terms) && hl_name_node(terms->cell->core, acquire->lock->name)->has_no_queue;
 }
 
-int hl_place_is_wanted(const struct hl_acquire *acquire)
+/* Waiters of a node without a queue poll. */
+int hl_place_prepare(struct hl_acquire *acquire)
 {
-    return hl_has_queue(acquire->lock->terms) && !hl_acquire_is_try(acquire) && !has_no_queue(acquire);
-}
-
-/* Without the rights to the queue a MUTEX waiter polls, like a waiter of a kind without a queue. A FAIR waiter does
- * not, because the queue is what FAIR promises. */
-int hl_place_give_up_queue(struct hl_acquire *acquire, const struct hl_response *said)
-{
-    const struct hl_terms *terms = acquire->lock->terms;
-    struct hl_core *core = terms->cell->core;
-    int is_logged_in = hl_name_node(core, acquire->lock->name)->is_up; /* otherwise the server refused the login */
-    int is_refused = is_logged_in && said->result == HL_FAULT && said->fault.status == HILOCK_DENIED;
-    if (!is_refused || !acquire->place || hl_has_own_place(terms))
-        return 0;
-    hl_handshake_queue_refused(hl_name_node(core, acquire->lock->name), said->quote, said->quote_length);
-    hl_place_free(core, acquire);
-    return 1;
-}
-
-int hl_place_is_queue_full(const struct hl_acquire *acquire, const struct hl_response *said)
-{
-    const struct hl_core *core = hl_lock_core(acquire->lock);
-    return acquire->place && !hl_acquire_is_try(acquire) && !said->position && said->waiters >= core->limits.queue_max;
-}
-
-int hl_place_new(struct hl_core *core, struct hl_acquire *acquire)
-{
-    acquire->place = hl_memory_new(&core->host.memory, sizeof *acquire->place);
-    if (acquire->place)
+    struct hl_core *core = hl_lock_core(acquire->lock);
+    int is_begun = acquire->hold && acquire->hold->id;
+    int is_wanted = hl_has_queue(acquire->lock->terms) && !hl_acquire_is_try(acquire);
+    if (has_no_queue(acquire))
+        hl_place_free(core, acquire);
+    else if (is_wanted && !acquire->place && !is_begun) {
+        acquire->place = hl_memory_new(&core->host.memory, sizeof *acquire->place);
+        if (!acquire->place)
+            return -1;
         acquire->place->acquire = acquire;
-    return acquire->place ? 0 : -1;
+    }
+    return 0;
 }
 
 void hl_place_free(struct hl_core *core, struct hl_acquire *acquire)
@@ -149,29 +134,22 @@ static uint16_t promise_ms(const struct hl_core *core, const struct hl_queue_pla
     return (uint16_t)(is_first ? span_ms : HL_PROMISE_MAX_MS);
 }
 
-/* Returns the second of the server's clock in which the promise ends. The promise holds until the end of that
- * second. */
-static uint64_t due_s(const struct hl_node *node, uint32_t promise)
-{
-    uint64_t server_us = hl_clock_server_us(node);
-    return server_us ? (server_us + (uint64_t)promise * 1000) / 1000000 : HL_DUE_NEVER_S;
-}
-
 /* Adds the entry of the place, and the heartbeat. A first request is no heartbeat: the store makes its ticket, and
  * with that ticket knows when it executed the request. A first request that brings an older ticket (of a multi) has to
- * be a heartbeat, because a heartbeat has a number by which that time is kept. */
+ * be a heartbeat, because a heartbeat has a number by which that time is kept. The promise holds until the end of the
+ * second, of the server's clock, in which it ends. */
 static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place, struct hl_node *node,
                              struct hl_acquire_params *params)
 {
     const struct hl_core *core = hl_hold_core(hold);
     enum hl_entry_channel channel = hl_grant_channel_listen(place);
     enum hl_listening polls = place->position == 1 ? HL_POLLS_FIRST : HL_POLLS_FAR;
-    uint64_t due;
+    uint64_t server_us = hl_clock_server_us(node), due_s;
     place->promise_ms = promise_ms(core, place);
-    due = due_s(node, place->promise_ms);
+    due_s = server_us ? (server_us + (uint64_t)place->promise_ms * 1000) / 1000000 : HL_DUE_NEVER_S;
     params->ticket = ticket_of(place);
     if (hold->entry.channel == ENTRY_NONE) {
-        hold->entry = (struct hl_entry_parts){.due_s = due < UINT32_MAX ? (uint32_t)due : UINT32_MAX,
+        hold->entry = (struct hl_entry_parts){.due_s = due_s < UINT32_MAX ? (uint32_t)due_s : UINT32_MAX,
                                         .window_ms = (uint16_t)window_ms(core, hold->terms, node),
                                         .channel = (uint8_t)channel};
         place->is_ticket_request_time = place->number == 1 && !params->ticket;
@@ -179,7 +157,7 @@ static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place,
     params->entry = hl_hold_entry(hold);
     if (place->number == 1 && !params->ticket)
         return;
-    params->heartbeat = (struct hl_heartbeat){.number = place->number, .due_s = due,
+    params->heartbeat = (struct hl_heartbeat){.number = place->number, .due_s = due_s,
                                               .window_ms = window_ms(core, hold->terms, node),
                                               .listening = channel == ENTRY_POLLS ? polls : HL_LISTENS};
     if (channel != ENTRY_POLLS)
@@ -225,7 +203,8 @@ void hl_place_add_params(struct hl_hold *hold, struct hl_acquire_params *params)
         add_entry_params(hold, place, node, params);
 }
 
-/* Measures how fast the queue moves, and notes since when the waiter polls at position 1. */
+/* No push can find the place. Measures how fast the queue moves, and notes since when the waiter polls at
+ * position 1. */
 static void measure_pace(struct hl_queue_place *place, uint32_t position)
 {
     uint64_t sent_us = place->sent_us[place->number % HL_PLACE_SENDS];
@@ -233,19 +212,17 @@ static void measure_pace(struct hl_queue_place *place, uint32_t position)
     uint64_t moved = place->position > position ? place->position - position : 1;
     uint64_t pace_us = before_us ? (sent_us - before_us) / moved : 0;
     place->pace_us = pace_us < UINT32_MAX ? (uint32_t)pace_us : UINT32_MAX;
-    if (place->channel != ENTRY_POLLS || position != 1)
+    if (position != 1)
         place->polls_first_since_us = 0;
     else if (!place->polls_first_since_us)
         place->polls_first_since_us = hl_now_us(&hl_lock_core(place->acquire->lock)->host);
 }
 
-void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *said)
+/* The waiter has this place: takes over the position and the ticket. */
+static void on_placed(struct hl_queue_place *place, const struct hl_response *said)
 {
     const struct hilock_lock *lock = place->acquire->lock;
     struct hl_attempt *attempt = lock->attempt;
-    place->waiters = said->waiters;
-    if (!said->position) /* the acquire got no place, or is a try */
-        return;
     place->ticket = said->ticket;
     if (attempt && !hl_lock_is_voted(lock) && !attempt->ticket) {
         attempt->ticket = place->ticket;
@@ -255,7 +232,10 @@ void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *
         hl_line_move(place->acquire, said->position <= 1);
     /* before the first request this did not subscribe, because the place had no ticket */
     place->channel = (uint8_t)hl_grant_channel_listen(place);
-    measure_pace(place, said->position);
+    if (place->channel == ENTRY_POLLS)
+        measure_pace(place, said->position);
+    else
+        place->polls_first_since_us = 0;
     if (place->position != said->position)
         hl_terms_trace(lock->terms, HL_ACQUIRE_PLACED,
                        &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .position = said->position,
@@ -270,9 +250,32 @@ void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *
         hl_line_stop_listening(lock->name->line);
 }
 
+/* Without the rights to the queue a MUTEX waiter polls, like a waiter of a kind without a queue. A FAIR waiter does
+ * not, because the queue is what FAIR promises. If the node is not up, the server refused the login, and not the
+ * request. */
+enum hl_place_fate hl_place_on_answer(struct hl_acquire *acquire, const struct hl_response *said)
+{
+    struct hl_core *core = hl_lock_core(acquire->lock);
+    struct hl_queue_place *place = acquire->place;
+    struct hl_node *node = hl_name_node(core, acquire->lock->name);
+    int is_refused = said->result == HL_FAULT && said->fault.status == HILOCK_DENIED && node->is_up;
+    if (place && said->result == HL_NO) {
+        place->waiters = said->waiters;
+        if (said->position)
+            on_placed(place, said);
+        else if (!hl_acquire_is_try(acquire) && said->waiters >= core->limits.queue_max)
+            return PLACE_QUEUE_IS_FULL;
+    }
+    if (!place || !is_refused || hl_has_own_place(acquire->lock->terms))
+        return PLACE_AS_BEFORE;
+    hl_handshake_queue_refused(node, said->quote, said->quote_length);
+    hl_place_free(core, acquire);
+    return PLACE_GIVEN_UP;
+}
+
 /* The name was left to other programs. The waiter polls a moment later: by then one of them has the name, or none wants
  * it. */
-uint64_t hl_place_retry_us(struct hl_core *core)
+static uint64_t retry_us(struct hl_core *core)
 {
     return EARLY_POLL_US + hl_random_below(&core->host.random, EARLY_POLL_US);
 }
@@ -339,7 +342,7 @@ uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *pla
     if (place->channel == ENTRY_POLLS)
         sooner_us = poll_us(core, place);
     else if (at == 1 && said->left_ms <= LEFT_TO_OTHERS_MS && !said->has_no_ttl)
-        sooner_us = hl_place_retry_us(core);
+        sooner_us = retry_us(core);
     else if (at == 1 && may_miss_release) {
         sooner_us = (uint64_t)SILENT_POLL_US << place->early_polls;
         place->early_polls = (uint8_t)(place->early_polls + (place->early_polls < SILENT_POLLS_MAX));
@@ -347,4 +350,113 @@ uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *pla
         sooner_us = SECOND_WAITER_POLL_US;
     sleep_us = lease_left_us < sleep_us ? lease_left_us : sleep_us;
     return sooner_us < sleep_us ? sooner_us : sleep_us;
+}
+
+/* ---- what the store pushes ---- */
+
+/* Returns the deadline of this grant; 0: the grant must not be used. */
+static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_node *node, const struct hl_push *push)
+{
+    uint64_t now_us = hl_now_us(node->host), number = push->number;
+    uint64_t sent_us = place->sent_us[number % HL_PLACE_SENDS], elapsed_us = now_us - sent_us;
+    /* When the store executed the request from which this grant counts, by the server's clock; 0: unknown. For the
+     * first request of an id a push states no such time; but if that request made the ticket, the ticket is that
+     * time. */
+    uint64_t first_us = push->number == 1 && place->is_ticket_request_time ? place->ticket : 0;
+    uint64_t from_us = push->asked_us ? push->asked_us : first_us;
+    uint64_t server_span_us = hl_left_us(push->granted_us, from_us);
+    uint64_t lease_us = (uint64_t)hl_queued_usable_ms(push->window_ms) * 1000;
+    int is_elsewhere = place->node != node;
+    /* The server's clock was set forward or back. A ticket that is later than granted_us is no sign of that, because
+     * tickets never repeat and so may run ahead. It is harmless: server_span_us is 0 then, and the deadline earlier. */
+    int is_stepped = server_span_us > elapsed_us + elapsed_us / 100 + CLOCK_TOLERANCE_US ||
+                     push->asked_us > push->granted_us;
+    if (!number || number > place->number || place->number - number >= HL_PLACE_SENDS || is_elsewhere)
+        return 0;
+    if (sent_us <= hl_node_both_up_since_us(node))
+        return 0;
+    if (!from_us || is_stepped)
+        return 0;
+    return hl_lease_deadline_us(sent_us, server_span_us + lease_us);
+}
+
+/* Reports that the waiter lost its turn: its grant lapsed before the push was read, or its place was removed because
+ * the waiter was not ready. */
+static void report_passed_over(const struct hl_acquire *acquire)
+{
+    struct hl_core *core = hl_lock_core(acquire->lock);
+    hl_terms_trace(acquire->lock->terms, HL_ACQUIRE_PASSED_OVER,
+                   &(struct hl_fact){.lock = acquire->lock, .name = acquire->lock->name->bytes});
+    if (acquire->lock->terms->on_event)
+        hl_notice_post(core, &((struct hl_acquire *)(uintptr_t)acquire)->notice, REPORT_PASSED_OVER);
+}
+
+static void wake_places(struct hl_line *line) { hl_line_wake_places(line, line->waiting_here, NULL); }
+
+/* Enough of the grant must be left for this lock. A lock without a watchdog cannot use a window, because nothing would
+ * make it a lease; its heartbeat brings a whole lease.
+ * A grant that replicas must confirm was written by the releasing client, but WAIT counts only writes of its own link.
+ * So a heartbeat over the link for WAIT writes the lease once more.
+ * A grant that lapsed shows that this client stood still. Its other places for the name may be gone as well, so all of
+ * them send a heartbeat. */
+void hl_place_granted(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push)
+{
+    struct hl_acquire *acquire = place->acquire;
+    struct hl_hold *hold = acquire->hold;
+    const struct hl_terms *terms = acquire->lock->terms;
+    uint32_t window_ms = hl_queued_usable_ms(push->window_ms);
+    uint64_t least_us = hl_terms_min_validity_us(terms, window_ms), deadline_us = 0, now_us;
+    int has_lapsed;
+    if ((acquire->state != ACQUIRE_SLEEPING && acquire->state != ACQUIRE_ASKING) || hl_acquire_is_try(acquire) ||
+        !hl_hold_is_acquiring(hold))
+        return;
+    deadline_us = deadline_of(place, node, push);
+    now_us = hl_now_us(node->host);
+    has_lapsed = deadline_us && deadline_us <= now_us;
+    if (!terms->is_renewed || terms->replicas || hl_node_guard_remaining_us(node))
+        deadline_us = 0;
+    hl_trace(node->host, HL_WAKEUP, &(struct hl_fact){.name = acquire->lock->name->bytes});
+    if (!deadline_us || hl_left_us(deadline_us, now_us) < least_us) {
+        hl_trace(node->host, HL_GRANT_DOUBTED, &(struct hl_fact){.name = acquire->lock->name->bytes});
+        if (has_lapsed)
+            report_passed_over(acquire);
+        hl_line_mark_stale(acquire->lock->name->line);
+        if (has_lapsed)
+            wake_places(acquire->lock->name->line);
+        else if (acquire->state == ACQUIRE_SLEEPING)
+            hl_acquire_send(acquire);
+        return;
+    }
+    hl_asking_use_push(hold, push->token, deadline_us, window_ms);
+}
+
+/* The store tells this waiter to send a request. If the message carries a pause, the name is left for a moment to other
+ * programs, which were notified first. Otherwise the news is for all places of this client at the name: the name is
+ * free, or places were removed. A message with a time of the server and without a pause says that this very waiter was
+ * passed over. */
+void hl_place_told_to_ask(struct hl_queue_place *place, const struct hl_push *push)
+{
+    struct hl_acquire *acquire = place->acquire;
+    struct hl_core *core = hl_lock_core(acquire->lock);
+    if (push->server_us && !push->pause_us)
+        report_passed_over(acquire);
+    if (!push->pause_us)
+        wake_places(acquire->lock->name->line);
+    else if (acquire->state == ACQUIRE_SLEEPING)
+        hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + retry_us(core));
+    else
+        hl_line_mark_stale(acquire->lock->name->line);
+}
+
+void hl_place_on_stale_answer(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
+{
+    int is_taken = said->result == HL_YES && said->token != hold->token;
+    if (!answer->reply && answer->was_sent)
+        hl_ending_mark_request_unanswered(hold);
+    /* The pushed grant had lapsed, and the heartbeat took the lock anew with another token. The user's token is no
+     * longer valid, so this is a loss; the new grant is released with the report of the loss. */
+    if (is_taken)
+        hl_watchdog_lose(hold, HILOCK_REASON_TAKEN);
+    else
+        hl_watchdog_on_stale_answer(hold, said->result == HL_YES);
 }

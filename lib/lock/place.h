@@ -4,19 +4,36 @@
  * difference: an id and a ticket. A waiter with a place goes through the states of an acquire (lock/acquire.h):
  *   ASKING    a request is under way: the one that takes the place, or a heartbeat, which is the same request once
  *             more. The answer is the position, or "granted".
- *   SLEEPING  until the next heartbeat, or until a grant is pushed (push.h).
+ *   SLEEPING  until the next heartbeat, or until a grant is pushed.
  *
  * At the store a place is a text that is written once for an id (hold->entry) and never changes, so every request
  * can name it, also the request that removes it. Each request promises when the next heartbeat comes. A waiter that
  * breaks its promise, or lets a grant lapse, loses its place and its turn, but not its ticket: it sends the ticket
  * with its next request and stands where it stood before.
  *
- * Invariants: the requests of one id are numbered, and no number is used twice. The next heartbeat is sent before the
- * promise is over, counted from the send of the request that promised. */
+ * The store pushes a message to a waiter when it grants it the name, or when there is news:
+ *
+ *   granted --usable--> GRANTED, for a window; the watchdog makes it a lease
+ *      |----not usable, or too short for this lock--> a heartbeat at once: its answer is "granted", with a whole lease
+ *      `----its window is over--> this client stood still: the waiter lost its turn, and all places of this client for
+ *                                 the name send a heartbeat
+ *
+ * Invariants:
+ *  - The requests of one id are numbered, and no number is used twice. The next heartbeat is sent before the promise is
+ *    over, counted from the send of the request that promised.
+ *  - The deadline of a pushed grant is the sum of three times, minus a margin (R1): when this client sent the request
+ *    whose number the grant carries; how long the server measured from that request to the grant; and the window. It
+ *    never counts from the arrival of the push.
+ *  - A push is used only if both links of the node that pushed, that of commands and that of subscriptions, have been
+ *    up since that request; otherwise a heartbeat must confirm the grant.
+ *  - An answer to a heartbeat that the store executed before the grant changes nothing for the hold. But if a heartbeat
+ *    is answered "granted" with another token, the hold ends: the pushed grant had lapsed, and the heartbeat took the
+ *    lock anew. */
 #ifndef HL_LOCK_PLACE_H
 #define HL_LOCK_PLACE_H
 
 #include "lock/acquire.h"
+#include "wire/push.h"
 #include "wire/queued.h"
 
 /* How many send times are kept. At most one heartbeat is pending, and a link on which a heartbeat gets no answer is
@@ -57,15 +74,8 @@ static inline void hl_place_hide(struct hl_queue_place *place)
     place->is_indexed = 0;
 }
 
-/* Returns 1 if the acquire must have a place when its turn comes. */
-int hl_place_is_wanted(const struct hl_acquire *acquire);
-/* The acquire has no place yet. -1: there is no memory. */
-int hl_place_new(struct hl_core *core, struct hl_acquire *acquire);
-/* If the answer is a refusal because the ACL user of the link may not use the keys of the queue, gives the place up for
- * good, so that the waiter polls from now on. Returns 1 if it did. */
-int hl_place_give_up_queue(struct hl_acquire *acquire, const struct hl_response *said);
-/* Returns 1 if the acquire requested a place and got none because the queue is full. */
-int hl_place_is_queue_full(const struct hl_acquire *acquire, const struct hl_response *said);
+/* The turn of the acquire has come: makes its place, if it needs one that it has not. -1: there is no memory. */
+int hl_place_prepare(struct hl_acquire *acquire);
 /* The acquire ends. Leaves its place and its hold to the next acquire in line, if that is possible. */
 void hl_place_leave_to_next(struct hl_acquire *acquire, struct hl_acquire *next);
 /* the acquire is about to be freed, or needs its place no more */
@@ -75,13 +85,25 @@ void hl_place_begin(struct hl_core *core, struct hl_queue_place *place);
 
 /* An acquire of this hold is about to be sent: adds the entry and the heartbeat, if the acquire has a place. */
 void hl_place_add_params(struct hl_hold *hold, struct hl_acquire_params *params);
-/* the store answered that the name is held: takes over the position and the ticket from that answer */
-void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *said);
+enum hl_place_fate {      /* what an answer means for a place */
+    PLACE_AS_BEFORE,     /* it is there, or the acquire has none */
+    PLACE_QUEUE_IS_FULL, /* the acquire requested a place, and got none */
+    PLACE_GIVEN_UP       /* the ACL user of the link may not use the keys of the queue: from now on the waiter polls */
+};
+/* A request of this acquire was answered, and not with a grant: takes over what the answer says about its place. */
+enum hl_place_fate hl_place_on_answer(struct hl_acquire *acquire, const struct hl_response *said);
 /* Returns how long the waiter may sleep until its next request. While the holder is another program whose release
  * possibly wakes nobody, the time grows with each early poll. */
 uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said);
 
-/* returns how long a waiter sleeps until it polls a name that is left to other programs for a moment */
-uint64_t hl_place_retry_us(struct hl_core *core);
+
+/* ---- what the store pushes ---- */
+
+/* the store granted the name to this waiter */
+void hl_place_granted(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
+/* the store tells this waiter to send a request */
+void hl_place_told_to_ask(struct hl_queue_place *place, const struct hl_push *push);
+/* The hold is held by a pushed grant. Handles the answer to a heartbeat that was sent before that push came. */
+void hl_place_on_stale_answer(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
 
 #endif

@@ -33,12 +33,14 @@ static int is_known_to_server(struct hl_core *core, const struct hl_hold *hold)
  *  - Enough of the lease is left. */
 static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
+    const struct hl_terms *terms = hold->terms;
+    if (to->kind != terms->kind || to->lease_ms != terms->lease_ms || to->replicas > terms->replicas || !to->is_renewed)
+        return 0;
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
     uint64_t own_us = now_us + hl_terms_lease_us(to) + hl_lease_drift_us(hl_terms_lease_us(to));
-    int is_its_lease = to->lease_ms == hold->terms->lease_ms && hold->held.extended_until_us <= own_us;
-    int is_confirmed = to->replicas <= hold->terms->replicas;
+    int is_its_lease = hold->held.extended_until_us <= own_us;
     int is_enough = left_us >= hl_hold_min_validity_us(hold, to) || HL_PLANTED(HANDOFF_BLIND);
-    return to->kind == hold->terms->kind && is_confirmed && to->is_renewed && is_its_lease && is_enough;
+    return is_its_lease && is_enough;
 }
 
 /* Only the first handle in line can get the next tenure: a handle that does not fit is not skipped. If another program
@@ -51,9 +53,7 @@ struct hl_acquire *hl_tenure_next(struct hl_core *core, const struct hl_hold *ho
     uint64_t now_us = hl_now_us(&core->host);
     unsigned turns_max = hl_line_had_other_program_lately(hold->name) ? 0 : hl_hold_reserved(hold);
     int is_within = hold->served < turns_max && now_us - hold->held.granted_at_us < hl_terms_lease_us(hold->terms) / 3;
-    if (!is_within || !is_known_to_server(core, hold))
-        return NULL;
-    return fits(hold, next->lock->terms, now_us) ? next : NULL;
+    return is_within && fits(hold, next->lock->terms, now_us) && is_known_to_server(core, hold) ? next : NULL;
 }
 
 void hl_tenure_change_terms(struct hl_hold *hold, struct hl_terms *terms, uint64_t since_us)
@@ -97,7 +97,7 @@ static struct hl_hold *next_to_carry(struct hl_core *core, const struct hl_hold 
     const struct hilock_lock *lock = acquire ? acquire->lock : NULL;
     if (!lock || lock->terms->kind != hold->terms->kind || lock->terms->replicas || hl_lock_is_voted(lock))
         return NULL;
-    if (!hl_place_is_wanted(acquire) || !hl_acquire_prepare(acquire))
+    if (!hl_acquire_prepare(acquire) || !acquire->place)
         return NULL;
     hl_place_begin(core, acquire->place);
     acquire->state = ACQUIRE_ASKING;
@@ -134,11 +134,12 @@ static int end(struct hl_core *core, struct hilock_lock *lock, int is_loss)
     return hl_hold_leave(hold, lock);
 }
 
-void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+hilock_status hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     static const struct hl_notice_ops ops = {report_receipt, forget_receipt};
-    const struct hl_caller caller = {on_result ? lock : NULL, on_result, user};
-    struct hl_hold *hold = lock->hold, *carried;
+    struct hl_hold *hold = lock->hold;
+    if (!hold)
+        return HILOCK_NOT_HELD;
     struct hl_acquire *next = hl_tenure_next(core, hold);
     struct hl_call *receipt =
         next && on_result ? hl_call_new(core, sizeof *receipt, &ops, NULL, lock, on_result, user) : NULL;
@@ -149,22 +150,21 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
         hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
                        &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .token = hl_hold_token(hold),
                                          .waited_us = held_us});
-    if (answer != SEAT_ANSWERS_NOT) {
-        if (is_last)
-            hl_ending_begin(hold, &(struct hl_withdrawal){.end = END_BY_CLIENT});
-        return;
-    }
-    if (next && (receipt || !on_result)) {
+    if (answer != SEAT_ANSWERS_NOT && is_last)
+        hl_ending_begin(hold, &(struct hl_withdrawal){.end = END_BY_CLIENT});
+    else if (answer == SEAT_ANSWERS_NOT && next && (receipt || !on_result)) {
         if (receipt)
             hl_notice_post(core, &receipt->notice, 1);
         hl_tenure_hand_on(core, hold, next);
-        return;
+    } else if (answer == SEAT_ANSWERS_NOT) {
+        hold->notice.epoch = lock->epoch;
+        lock->refs += on_result != NULL;
+        hl_notice_cancel(core, &hold->notice);
+        hl_ending_begin(hold, &(struct hl_withdrawal){
+            .end = END_RELEASED, .caller = {on_result ? lock : NULL, on_result, user},
+            .carried = hl_hold_is_held(hold) ? next_to_carry(core, hold) : NULL});
     }
-    hold->notice.epoch = lock->epoch;
-    lock->refs += on_result != NULL;
-    hl_notice_cancel(core, &hold->notice);
-    carried = hl_hold_is_held(hold) ? next_to_carry(core, hold) : NULL;
-    hl_ending_begin(hold, &(struct hl_withdrawal){.end = END_RELEASED, .caller = caller, .carried = carried});
+    return HILOCK_OK;
 }
 
 static void report_lost(struct hl_core *core, struct hl_hold *hold)

@@ -25,8 +25,9 @@
 
 extern const struct hl_notice_ops hl_tenure_reports; /* the reports of a hold: losses, renewals, answers to releases */
 
-/* Ends the tenure of this handle: hands the hold on, or releases it. on_result may be NULL. */
-void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
+/* Ends the tenure of this handle: hands the hold on, or releases it. on_result may be NULL. Returns OK or NOT_HELD. */
+hilock_status hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
+                                void *user);
 /* Changes the terms of a hold that is held, from which its lease and its hold_max_ms come. since_us: when the tenure
  * began. */
 void hl_tenure_change_terms(struct hl_hold *hold, struct hl_terms *terms, uint64_t since_us);
