@@ -148,9 +148,10 @@ uint64_t hl_hold_token(const struct hl_hold *hold)
 
 /* Without a min_validity_ms a share of what was granted must be left: of the window if a push granted the hold,
  * otherwise of the lease. */
-uint64_t hl_hold_min_validity_us(const struct hl_hold *hold, const struct hl_terms *terms)
+int hl_hold_lasts_for(const struct hl_hold *hold, const struct hl_terms *terms, uint64_t now_us)
 {
-    return hl_terms_min_validity_us(terms, hold->window_ms ? hold->window_ms : terms->lease_ms);
+    uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
+    return left_us >= hl_terms_min_validity_us(terms, hold->window_ms ? hold->window_ms : terms->lease_ms);
 }
 
 void hl_hold_channel(const struct hl_hold *hold, int is_sharded, char to[HL_GRANT_CHANNEL_MAX])

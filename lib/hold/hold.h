@@ -277,8 +277,8 @@ struct hl_queue_entry hl_hold_entry(const struct hl_hold *hold);
 /* Returns how many subscriptions of this client the unlock channel of the name has. The script of the release subtracts
  * them from all subscriptions, so the rest are other programs. HL_OWN_ALL: no listener counts as another program. */
 unsigned hl_hold_own_listeners(struct hl_core *core, const struct hl_name *name, struct hl_node *node);
-/* Returns how much of the grant must be left when a handle of these terms gets the hold. */
-uint64_t hl_hold_min_validity_us(const struct hl_hold *hold, const struct hl_terms *terms);
+/* 1: enough of the grant is left for a handle of these terms that gets the hold now (R8). */
+int hl_hold_lasts_for(const struct hl_hold *hold, const struct hl_terms *terms, uint64_t now_us);
 /* the fencing token of the present tenure; 0: the kind has no tokens */
 uint64_t hl_hold_token(const struct hl_hold *hold);
 /* Returns how many tokens its acquire reserves for later tenures. */

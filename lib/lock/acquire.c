@@ -104,13 +104,6 @@ void hl_acquire_send(struct hl_acquire *acquire)
     hl_asking_send(acquire->hold, STAGE_FIRST);
 }
 
-/* Returns 1 if the grant has too little validity left (R8). */
-static int is_too_late(const struct hl_acquire *acquire, uint64_t now_us)
-{
-    uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), now_us);
-    return left_us < hl_hold_min_validity_us(acquire->hold, acquire->lock->terms);
-}
-
 /* The hold goes on alone as an ending, unless others count on it. The acquire sends its request again with another
  * hold, after the first answer to the release (R4). */
 static void give_hold_back(struct hl_acquire *acquire)
@@ -138,7 +131,7 @@ static void retry(struct hl_acquire *acquire)
 static void granted(struct hl_acquire *acquire)
 {
     const struct hl_queue_place *place = acquire->place;
-    if (is_too_late(acquire, hl_now_us(&hl_lock_core(acquire->lock)->host))) {
+    if (!hl_hold_lasts_for(acquire->hold, acquire->lock->terms, hl_hold_now_us(acquire->hold))) {
         retry(acquire);
         return;
     }
@@ -375,7 +368,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     struct hl_acquire *acquire = HL_CONTAINER(notice, struct hl_acquire, notice);
     unsigned bit = hl_notice_take(core, &acquire->notice);
     int is_checked = acquire->state == ACQUIRE_GRANTED && !HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE);
-    int is_late = is_checked && is_too_late(acquire, core->notices.checked_at_us);
+    int is_late = is_checked && !hl_hold_lasts_for(acquire->hold, acquire->lock->terms, core->notices.checked_at_us);
     if (bit == REPORT_WAITING || bit == REPORT_PASSED_OVER)
         report_event(core, acquire, bit);
     else if (is_late && !HL_PLANTED(HANDOFF_BLIND))

@@ -2,7 +2,6 @@
 /* inner - see inner.h. */
 #include "lock/inner.h"
 
-#include "core/lease.h"
 #include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
@@ -60,9 +59,7 @@ uint64_t hl_inner_proved_us(const struct hilock_lock *lock) { return lock->hold-
 
 int hl_inner_is_good(const struct hilock_lock *lock, const struct hl_terms *terms)
 {
-    const struct hl_hold *hold = lock->hold;
-    uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&hl_lock_core(lock)->host));
-    return left_us >= hl_hold_min_validity_us(hold, terms) && !hl_hold_needs_verification(hold);
+    return hl_hold_lasts_for(lock->hold, terms, hl_hold_now_us(lock->hold)) && !hl_hold_needs_verification(lock->hold);
 }
 
 int hl_inner_is_failing(const struct hilock_lock *lock) { return hl_watchdog_is_failing(lock->hold); }

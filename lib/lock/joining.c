@@ -2,7 +2,6 @@
 /* joining - see joining.h. */
 #include "lock/joining.h"
 
-#include "core/lease.h"
 #include "hold/seat.h"
 
 void hl_joining_open(struct hl_acquire *acquire)
@@ -25,10 +24,9 @@ static int are_alike(const struct hl_terms *of, const struct hl_terms *to)
 /* Returns 1 if a handle of these terms may join. */
 static int is_open(const struct hl_hold *hold, const struct hl_terms *terms)
 {
-    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
-    uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
+    uint64_t now_us = hl_hold_now_us(hold);
     return now_us < hold->held.open_until_us && !hl_hold_needs_verification(hold) && are_alike(hold->terms, terms) &&
-           left_us >= hl_hold_min_validity_us(hold, terms);
+           hl_hold_lasts_for(hold, terms, now_us);
 }
 
 int hl_joining_begin(struct hl_acquire *acquire)

@@ -31,20 +31,15 @@ enum { POLL_STEP_MIN_US = 5000 };        /* a waiter without pushes polls no mor
 /* If the server measured a span that is longer than ours by 1 % and CLOCK_TOLERANCE_US, its clock was changed. */
 enum { CLOCK_TOLERANCE_US = 2000 };
 
-/* Returns 1 if this acquire cannot use a queue, because the ACL user may not use the keys of the queue. */
-static int has_no_queue(const struct hl_acquire *acquire)
-{
-    const struct hl_terms *terms = acquire->lock->terms;
-    return !hl_has_own_place(terms) && hl_name_node(terms->cell->core, acquire->lock->name)->has_no_queue;
-}
-
-/* Waiters of a node without a queue poll. */
+/* If the ACL user may not use the keys of the queue at this node, the waiters of a client that would share a place
+ * poll. */
 int hl_place_prepare(struct hl_acquire *acquire)
 {
     struct hl_core *core = hl_lock_core(acquire->lock);
+    const struct hl_terms *terms = acquire->lock->terms;
     int is_begun = acquire->hold && acquire->hold->id;
-    int is_wanted = hl_has_queue(acquire->lock->terms) && !hl_acquire_is_try(acquire);
-    if (has_no_queue(acquire))
+    int is_wanted = hl_has_queue(terms) && !hl_acquire_is_try(acquire);
+    if (!hl_has_own_place(terms) && hl_name_node(core, acquire->lock->name)->has_no_queue)
         hl_place_free(core, acquire);
     else if (is_wanted && !acquire->place && !is_begun) {
         acquire->place = hl_memory_new(&core->host.memory, sizeof *acquire->place);
@@ -186,7 +181,7 @@ void hl_place_add_params(struct hl_hold *hold, struct hl_acquire_params *params)
         hl_trace(&hl_hold_core(hold)->host, HL_ACQUIRE_ASKED,
                  &(struct hl_fact){.lock = acquire->lock, .name = hold->name->bytes});
     }
-    params->may_take_left = acquire && !place && has_no_queue(acquire);
+    params->may_take_left = acquire && !place && node->has_no_queue;
     if (!place) {
         add_earlier_entry(hold, params);
         return;

@@ -36,10 +36,9 @@ static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t 
     const struct hl_terms *terms = hold->terms;
     if (to->kind != terms->kind || to->lease_ms != terms->lease_ms || to->replicas > terms->replicas || !to->is_renewed)
         return 0;
-    uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
     uint64_t own_us = now_us + hl_terms_lease_us(to) + hl_lease_drift_us(hl_terms_lease_us(to));
     int is_its_lease = hold->held.extended_until_us <= own_us;
-    int is_enough = left_us >= hl_hold_min_validity_us(hold, to) || HL_PLANTED(HANDOFF_BLIND);
+    int is_enough = hl_hold_lasts_for(hold, to, now_us) || HL_PLANTED(HANDOFF_BLIND);
     return is_its_lease && is_enough;
 }
 

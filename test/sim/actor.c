@@ -283,7 +283,7 @@ static struct sim_actor *foresee(struct sim_actor *actor)
         sometimes[SIM_HAND_OFF_COUNTED]++;
     else if (now_us - hold->held.granted_at_us >= (uint64_t)hold->terms->lease_ms * 1000 / 3)
         sometimes[SIM_HAND_OFF_AGED]++;
-    else if (hl_left_us(hl_hold_deadline_us(hold), now_us) < hl_hold_min_validity_us(hold, next->lock->terms))
+    else if (!hl_hold_lasts_for(hold, next->lock->terms, now_us))
         sometimes[SIM_HAND_OFF_TOO_LITTLE]++;
     return hilock_lock_user(next->lock);
 }
