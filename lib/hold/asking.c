@@ -52,8 +52,7 @@ static void tell_granted(struct hl_hold *hold)
 
 static void take_grant(struct hl_hold *hold, const struct hl_response *said)
 {
-    uint64_t from_us = HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? hl_now_us(&hl_hold_core(hold)->host)
-        : hold->request.sent_us;
+    uint64_t from_us = HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? hl_hold_now_us(hold) : hold->request.sent_us;
     hold->is_queued = 0;
     hold->token = said->token;
     hold->deadline_us = hl_lease_deadline_us(from_us, (uint64_t)hold->asked_ms * 1000);

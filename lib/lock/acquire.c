@@ -34,6 +34,26 @@ static void set_alarm(struct hl_acquire *acquire)
         hl_alarm_set(alarms, &acquire->alarm, due_us);
 }
 
+/* ---- the drawing of acquire.h: for each state, those that may follow ---- */
+
+static const uint8_t arrows[] = {
+    [ACQUIRE_IN_LINE]  = 1u << ACQUIRE_STARVED | 1u << ACQUIRE_ASKING | 1u << ACQUIRE_SLEEPING | 1u << ACQUIRE_GRANTED,
+    [ACQUIRE_STARVED]  = 1u << ACQUIRE_ASKING | 1u << ACQUIRE_SLEEPING | 1u << ACQUIRE_GRANTED,
+    [ACQUIRE_ASKING]   = 1u << ACQUIRE_IN_LINE | 1u << ACQUIRE_STARVED | 1u << ACQUIRE_SLEEPING |
+                         1u << ACQUIRE_PAUSED | 1u << ACQUIRE_GRANTED,
+    [ACQUIRE_SLEEPING] = 1u << ACQUIRE_IN_LINE | 1u << ACQUIRE_STARVED | 1u << ACQUIRE_ASKING | 1u << ACQUIRE_GRANTED,
+    [ACQUIRE_PAUSED]   = 1u << ACQUIRE_IN_LINE,
+    [ACQUIRE_GRANTED]  = 1u << ACQUIRE_IN_LINE,
+    [ACQUIRE_DECIDED]  = 0
+};
+
+void hl_acquire_enter(struct hl_acquire *acquire, enum hl_acquire_state state)
+{
+    int may_follow = state == ACQUIRE_DECIDED || (arrows[acquire->state] & 1u << state);
+    HL_REQUIRE(acquire->state == state || may_follow);
+    acquire->state = state & 7u;
+}
+
 /* ---- the end of an acquire ---- */
 
 static void trace_undone(const struct hl_acquire *acquire)
@@ -69,7 +89,7 @@ static void let_go(struct hl_acquire *acquire)
     is_last = hold && hl_hold_leave(hold, acquire->lock);
     if (acquire->state == ACQUIRE_GRANTED && is_last && !next)
         trace_undone(acquire);
-    acquire->state = ACQUIRE_DECIDED;
+    hl_acquire_enter(acquire, ACQUIRE_DECIDED);
     acquire->hold = NULL;
     if (next)
         hl_tenure_hand_on(core, hold, next);
@@ -99,7 +119,7 @@ void hl_acquire_send(struct hl_acquire *acquire)
         return;
     if (acquire->place && !acquire->hold->id)
         hl_place_begin(hl_lock_core(acquire->lock), acquire->place);
-    acquire->state = ACQUIRE_ASKING;
+    hl_acquire_enter(acquire, ACQUIRE_ASKING);
     hl_hold_wake_at(acquire->hold, UINT64_MAX);
     hl_asking_send(acquire->hold, STAGE_FIRST);
 }
@@ -123,7 +143,7 @@ static void retry(struct hl_acquire *acquire)
     set_alarm(acquire);
     if (!hl_hold_has_others(acquire->hold, acquire->lock))
         trace_undone(acquire);
-    acquire->state = ACQUIRE_IN_LINE;
+    hl_acquire_enter(acquire, ACQUIRE_IN_LINE);
     give_hold_back(acquire);
     hl_line_try_again(acquire);
 }
@@ -135,7 +155,7 @@ static void granted(struct hl_acquire *acquire)
         retry(acquire);
         return;
     }
-    acquire->state = ACQUIRE_GRANTED;
+    hl_acquire_enter(acquire, ACQUIRE_GRANTED);
     if (place && place->ticket && !place->holder_grants_next)
         hl_line_note_other_program(acquire->lock->name); /* another program held the name until now */
     hl_watchdog_start(acquire->hold);
@@ -171,7 +191,7 @@ static void sleep_or_send_again(struct hl_acquire *acquire, const struct hl_resp
         hl_acquire_report_waiting(core, acquire);
     if (is_held)
         hl_line_listen(acquire, said);
-    acquire->state = ACQUIRE_SLEEPING;
+    hl_acquire_enter(acquire, ACQUIRE_SLEEPING);
     if (is_held && hl_line_is_outdated(acquire)) {
         hl_line_try_again(acquire);
         return;
@@ -188,7 +208,7 @@ static void give_back_unconfirmed(struct hl_acquire *acquire)
     give_hold_back(acquire);
     if (!hl_acquire_prepare(acquire))
         return;
-    acquire->state = ACQUIRE_PAUSED;
+    hl_acquire_enter(acquire, ACQUIRE_PAUSED);
     hl_hold_wake_at(acquire->hold, hl_now_us(&hl_lock_core(acquire->lock)->host) + PAUSE_US);
 }
 
@@ -224,7 +244,7 @@ static void unconfirmed(struct hl_acquire *acquire, const struct hl_response *sa
 static void resume(struct hl_acquire *acquire)
 {
     if (acquire->state == ACQUIRE_PAUSED)
-        acquire->state = ACQUIRE_IN_LINE;
+        hl_acquire_enter(acquire, ACQUIRE_IN_LINE);
     hl_line_try_again(acquire);
 }
 
@@ -249,7 +269,7 @@ void hl_acquire_on_hold_event(struct hl_hold *hold, const struct hl_hold_event *
     case EVENT_UNCONFIRMED: unconfirmed(hl_hold_handle(hold)->acquire, event->said); break;
     case EVENT_STALE_ANSWER: hl_place_on_stale_answer(hold, event->said, event->answer); break;
     case EVENT_SENT_BACK: /* the line goes on when the release is over */
-        hl_hold_handle(hold)->acquire->state = ACQUIRE_IN_LINE;
+        hl_acquire_enter(hl_hold_handle(hold)->acquire, ACQUIRE_IN_LINE);
         break;
     case EVENT_UNREPORTED: retry_unreported(hold); break;
     case EVENT_ALARM: resume(hl_hold_handle(hold)->acquire); break;
@@ -396,7 +416,7 @@ int hl_acquire_prepare(struct hl_acquire *acquire)
     if (has_place && acquire->hold)
         return 1;
     hl_lines_retry_soon(core);
-    acquire->state = ACQUIRE_STARVED;
+    hl_acquire_enter(acquire, ACQUIRE_STARVED);
     return 0;
 }
 

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* acquire - one accepted hilock_acquire, from the call to its one answer. ASKING: a request is under way.
+/* acquire - one accepted hilock_acquire, from the call to its one answer.
  *
- *   IN_LINE -> ASKING <-> SLEEPING    IN_LINE -> STARVED -> ASKING, when memory was short
- *                 |            \      ASKING -> PAUSED -> IN_LINE, when too few replicas had its grant
- *              GRANTED  ------> DECIDED (reported once, then freed)
+ *   IN_LINE ---> ASKING <---> SLEEPING
+ *                   |            |
+ *                   v            v
+ *                GRANTED ---> reported, then freed
  *
- * If a grant has too little validity left, it is given back: its hold goes on alone as an ending, and the acquire is
- * IN_LINE again and sends its request with another hold.
+ *     From every state it may become DECIDED, which is reported once, and then it is freed.
+ *     IN_LINE, STARVED, SLEEPING ---> GRANTED     another handle of this client hands its hold on, or lets it join
+ *     IN_LINE, STARVED ---> SLEEPING              the waiter before it leaves it its place
+ *     IN_LINE, ASKING, SLEEPING ---> STARVED ---> ASKING   there was no memory, and later there is
+ *     ASKING ---> PAUSED ---> IN_LINE             too few replicas had its grant
+ *     ASKING, SLEEPING, GRANTED ---> IN_LINE      a grant has too little validity left: its hold goes on alone as an
+ *                                                 ending, and the acquire sends its request with another hold. ASKING:
+ *                                                 also if the release that carried the request brought no answer to it
  *
  * Invariants: an acquire is answered once, at ends_at_us at the latest, even if the network is down. If the answer is
  * not OK, whatever may be at the store is released (R4). After every subscription and every message the acquire sends
@@ -23,7 +30,7 @@ struct hl_queue_place;
 enum hl_acquire_state {
     ACQUIRE_IN_LINE,
     ACQUIRE_STARVED,  /* its turn has come, and there was no memory for its hold (line.c) */
-    ACQUIRE_ASKING,
+    ACQUIRE_ASKING,   /* a request is under way */
     ACQUIRE_SLEEPING, /* until news, or until its next request is due */
     ACQUIRE_PAUSED,   /* too few replicas had its grant: it goes back into the line when the alarm of its hold fires */
     ACQUIRE_GRANTED,
@@ -94,6 +101,8 @@ static inline int hl_waiter_sends_by_itself(const struct hl_acquire *acquire)
     return hl_acquire_is_try(acquire) || hl_has_own_place(acquire->lock->terms);
 }
 
+/* The only way to another state. Stops the program if the drawing has no arrow to it. */
+void hl_acquire_enter(struct hl_acquire *acquire, enum hl_acquire_state state);
 void hl_acquire_send(struct hl_acquire *acquire); /* sends the request of this acquire, if there is memory for it */
 /* What holds tell (hold.h): the acquire of the hold acts, or the line of its name. */
 void hl_acquire_on_hold_event(struct hl_hold *hold, const struct hl_hold_event *event);

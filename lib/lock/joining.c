@@ -37,7 +37,7 @@ int hl_joining_begin(struct hl_acquire *acquire)
     if (!lock->terms->share_local_ms || !hold || !is_open(hold, lock->terms) || hl_seat_take(hold, lock) != 0)
         return 0;
     acquire->hold = hold;
-    acquire->state = ACQUIRE_GRANTED;
+    hl_acquire_enter(acquire, ACQUIRE_GRANTED);
     hl_notice_post(core, &acquire->notice, REPORT_RESULT);
     return 1;
 }

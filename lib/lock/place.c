@@ -75,7 +75,7 @@ void hl_place_leave_to_next(struct hl_acquire *acquire, struct hl_acquire *next)
     next->hold = hold;
     next->place = acquire->place;
     next->place->acquire = next;
-    next->state = ACQUIRE_SLEEPING;
+    hl_acquire_enter(next, ACQUIRE_SLEEPING);
     acquire->hold = NULL;
     acquire->place = NULL;
 }

@@ -78,7 +78,7 @@ void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acq
     hl_hold_join(hold, next->lock);
     hold->served++;
     next->hold = hold;
-    next->state = ACQUIRE_GRANTED;
+    hl_acquire_enter(next, ACQUIRE_GRANTED);
     hl_trace(&core->host, HL_HOLD_HANDED_ON,
              &(struct hl_fact){.lock = next->lock, .name = hold->name->bytes, .count = hold->served,
                                .token = hl_hold_token(hold), .waited_us = now_us - hold->held.granted_at_us});
@@ -99,7 +99,7 @@ static struct hl_hold *next_to_carry(struct hl_core *core, const struct hl_hold 
     if (!hl_acquire_prepare(acquire) || !acquire->place)
         return NULL;
     hl_place_begin(core, acquire->place);
-    acquire->state = ACQUIRE_ASKING;
+    hl_acquire_enter(acquire, ACQUIRE_ASKING);
     return acquire->hold;
 }
 
