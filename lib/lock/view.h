@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* view - what a client knows about a name: the latest answer of the store, how long a waiter may sleep after that
- * answer, and the words for an acquire that ends without the lock: who held the name, or what was in the way. */
+/* view - what the latest answer of the store, which the line of the name keeps, means for a waiter: how long it may
+ * sleep, and the words if its acquire ends without the lock: who held the name, or what was in the way. */
 #ifndef HL_LOCK_VIEW_H
 #define HL_LOCK_VIEW_H
 
