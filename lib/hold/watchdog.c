@@ -391,11 +391,11 @@ void hl_watchdog_start(struct hl_hold *hold)
     plan_next(hold);
 }
 
-/* If a renewal was due soon, because the link is back or a renewal failed, it stays due when another handle gets the
- * hold. If a renewal is under way, its alarm stays as it is. */
+/* If a renewal was due soon, because the link is back, a renewal failed or the lease is too long, it stays due when
+ * another handle gets the hold. If a renewal is under way, its alarm stays as it is. */
 void hl_watchdog_on_new_tenure(struct hl_hold *hold)
 {
-    uint64_t early_us = hold->due_at_us;
+    uint64_t early_us = hl_hold_needs_verification(hold) || hold->is_lease_too_long ? hold->due_at_us : 0;
     hold->failures = 0;
     if (is_renewing(hold))
         return;
