@@ -64,55 +64,53 @@ void hl_cell_retire(struct hl_cell *cell)
     cell->core = NULL;
 }
 
-/* There is an owner from now on. Another thread may have said so before, and may be in a turn already. */
-static void mark_owned(struct hl_cell *cell)
+/* Returns 1 if the cell had this value of `turn`: then this thread is the owner now. */
+static int take(struct hl_cell *cell, int turn)
 {
-    int turn = CELL_UNOWNED;
-    atomic_compare_exchange_strong(&cell->turn, &turn, CELL_OUTSIDE);
+    if (!atomic_compare_exchange_strong(&cell->turn, &turn, CELL_ADOPTED))
+        return 0;
+    atomic_store(&cell->owner, pthread_self());
+    atomic_store(&cell->turn, CELL_OUTSIDE);
+    return 1;
 }
 
-void hl_cell_own(struct hl_cell *cell)
-{
-    atomic_store_explicit(&cell->owner, pthread_self(), memory_order_relaxed);
-    mark_owned(cell);
-}
+void hl_cell_own(struct hl_cell *cell) { (void)take(cell, CELL_UNOWNED); }
 
 static int is_owner(struct hl_cell *cell)
 {
     return pthread_equal(atomic_load(&cell->owner), pthread_self());
 }
 
+/* If the cell is inside a turn of its owner, a callback of that turn turns the loop. */
 hilock_status hl_cell_enter(struct hl_cell *cell)
 {
+    int turn = CELL_OUTSIDE, is_begun;
     if (hl_cell_is_forked(cell) && !HL_PLANTED(R12_TURN_IN_A_CHILD))
         return HILOCK_FORKED;
     hl_cell_claim(cell);
-    if (is_owner(cell)) {
-        atomic_store(&cell->turn, CELL_INSIDE);
-        if (is_owner(cell))
-            return HILOCK_OK;
+    is_begun = is_owner(cell) && atomic_compare_exchange_strong(&cell->turn, &turn, CELL_INSIDE);
+    if (is_owner(cell) && (is_begun || turn == CELL_INSIDE))
+        return HILOCK_OK;
+    if (is_begun) /* another thread adopted the cell in between */
         atomic_store(&cell->turn, CELL_OUTSIDE);
-    }
     atomic_fetch_add_explicit(&cell->wrong_thread, 1, memory_order_relaxed);
     return HILOCK_WRONG_THREAD;
 }
 
 hilock_status hl_cell_adopt(struct hl_cell *cell)
 {
-    pthread_t before = atomic_load(&cell->owner);
-    int had_owner = atomic_load(&cell->turn) != CELL_UNOWNED;
     if (hl_cell_is_forked(cell))
         return HILOCK_FORKED;
-    if (had_owner && is_owner(cell))
-        return HILOCK_OK;
-    atomic_store(&cell->owner, pthread_self());
-    int is_taken = had_owner && atomic_load(&cell->turn) == CELL_INSIDE;
-    if (is_taken) {
-        atomic_store(&cell->owner, before);
-        return HILOCK_WRONG_THREAD;
+    for (;;) {
+        int turn = atomic_load(&cell->turn);
+        if (turn != CELL_UNOWNED && is_owner(cell))
+            return HILOCK_OK;
+        if (turn == CELL_INSIDE)
+            return HILOCK_WRONG_THREAD;
+        if (turn != CELL_ADOPTED && take(cell, turn))
+            return HILOCK_OK;
+        sched_yield();
     }
-    mark_owned(cell);
-    return HILOCK_OK;
 }
 
 int hl_cell_report_once(struct hl_cell *cell, hilock_status refusal)

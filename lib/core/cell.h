@@ -10,8 +10,9 @@
  * call from a wrong thread or from a forked child reads no memory that the loop's thread may be writing or freeing. A
  * turn of the loop does the same before it begins.
  *
- * Only adopt changes the owner, and not while the owner is inside a turn. A turn first marks that it is inside and then
- * reads the owner; adopt first writes the owner and then reads the mark. So at least one of the two sees the other. */
+ * Only adopt changes the owner, and not while the owner is inside a turn. Both a turn and an adopt begin with a change
+ * of `turn` that only one thread can make, so neither begins while the other lasts, and a thread that may not adopt has
+ * written nothing. */
 #ifndef HL_CORE_CELL_H
 #define HL_CORE_CELL_H
 
@@ -28,7 +29,8 @@ struct hl_core;
 enum hl_cell_turn {
     CELL_UNOWNED, /* no thread is the owner yet: the first turn of the loop, or adopt, makes one */
     CELL_OUTSIDE, /* the owner is not in a turn of the loop */
-    CELL_INSIDE
+    CELL_INSIDE,
+    CELL_ADOPTED  /* a thread is becoming the owner, which takes a few instructions */
 };
 enum hl_cell_page { /* what the page has in its first byte */
     PAGE_WIPED,    /* this process is a forked child */
@@ -62,7 +64,7 @@ static inline int hl_cell_is_forked(const struct hl_cell *cell)
 struct hl_cell *hl_cell_new(const struct hl_memory *memory); /* returns one reference, or NULL without memory */
 void hl_cell_ref(struct hl_cell *cell);
 void hl_cell_unref(struct hl_cell *cell);
-void hl_cell_own(struct hl_cell *cell); /* this thread becomes the owner of a cell that has none */
+void hl_cell_own(struct hl_cell *cell); /* this thread becomes the owner, unless another one has become it */
 /* This thread runs the loop: it becomes the owner, if there is none. */
 static inline void hl_cell_claim(struct hl_cell *cell)
 {
