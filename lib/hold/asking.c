@@ -147,6 +147,7 @@ void hl_asking_use_push(struct hl_hold *hold, uint64_t token, uint64_t deadline_
 void hl_asking_attach(struct hl_hold *next)
 {
     hl_hold_enter(next, HOLD_ASKING);
+    next->stage = STAGE_FIRST;
     hl_hold_wake_at(next, UINT64_MAX);
     hl_request_attach(&next->request);
 }

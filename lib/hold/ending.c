@@ -150,8 +150,7 @@ static void finish(struct hl_hold *hold)
     int has_lapsed = hold->kept != KEPT_NOTHING;
     hl_hold_enter(hold, HOLD_GONE);
     hold->kept = KEPT_NOTHING;
-    if (has_lapsed)
-        (void)hl_asking_take_carried(hold, NULL, NULL);
+    (void)hl_asking_take_carried(hold, NULL, NULL);
     wake_siblings(hold);
     if (hl_hold_has_open_call(hold))
         hl_ending_answer_user(hold, HILOCK_LOST);
@@ -226,6 +225,7 @@ void hl_ending_begin(struct hl_hold *hold, const struct hl_withdrawal *how)
     hold->since_us = hl_hold_now_us(hold);
     note_lapse(hold, hold->since_us);
     hold->failures = 0;
+    hold->stage = STAGE_FIRST;
     if (HL_PLANTED(R5_SILENT_END))
         hold->kept = KEPT_NOTHING;
     /* The other handles of this client wait until the first answer shows that this hold is released. If the hold shared

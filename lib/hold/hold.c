@@ -98,11 +98,11 @@ int hl_hold_needs_verification(const struct hl_hold *hold)
     return !node->is_up || node->old_link_reply_at_us >= proved_us || node->moved_at_us >= proved_us;
 }
 
-struct hl_hold *hl_hold_find(const struct hl_name *name, uint64_t id)
+struct hl_hold *hl_hold_find(const struct hl_core *core, const struct hl_name *name, uint64_t id)
 {
     struct hl_hold *hold;
-    LIST_FOREACH(hold, &name->holds, held.entry)
-        if (hold->id == id)
+    TAILQ_FOREACH_REVERSE(hold, &core->holds->live, hl_hold_list, live)
+        if (hold->id == id && hold->name == name && hold->state != HOLD_GONE)
             return hold;
     return NULL;
 }

@@ -299,7 +299,9 @@ static inline struct hl_hold *hl_hold_alone_of(const struct hl_name *name)
     struct hl_hold *hold = hl_hold_of(name);
     return hold && hl_holds_alone(hold->terms) ? hold : NULL;
 }
-struct hl_hold *hl_hold_find(const struct hl_name *name, uint64_t id); /* the same, of the hold with that id */
+/* Returns the hold of this client that has this id, in whatever state, if something of it may be at the store. Visits
+ * all holds, the youngest first. */
+struct hl_hold *hl_hold_find(const struct hl_core *core, const struct hl_name *name, uint64_t id);
 /* 1: the present server may not know the hold, because the hold was last proved over an older link, or at another
  * server, or because the server is away, or because the latest renewal failed: such a renewal proves nothing. */
 int hl_hold_needs_verification(const struct hl_hold *hold);

@@ -25,8 +25,8 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
     hl_call_free(core, HL_CONTAINER(notice, struct hl_call, notice));
 }
 
-/* Returns 0 if the handle has a seat now. */
-static int make(struct hl_core *core, struct hilock_lock *lock, uint64_t since_us)
+/* Returns 0 if the handle has a seat now. untold: what a new seat was not told yet. */
+static int make(struct hl_core *core, struct hilock_lock *lock, uint64_t since_us, unsigned untold)
 {
     static const struct hl_notice_ops ops = {report, forget};
     struct hl_extras *extras = hl_lock_extras(lock);
@@ -34,15 +34,18 @@ static int make(struct hl_core *core, struct hilock_lock *lock, uint64_t since_u
     if (seat || !extras)
         return seat ? 0 : -1;
     seat = extras->seat = hl_call_new(core, sizeof *seat, &ops, NULL, lock, NULL, NULL);
-    if (seat)
-        seat->since_us = since_us;
-    return seat ? 0 : -1;
+    if (!seat)
+        return -1;
+    seat->since_us = since_us;
+    seat->untold = (uint8_t)untold;
+    return 0;
 }
 
 int hl_seat_take(struct hl_hold *hold, struct hilock_lock *lock)
 {
     struct hl_core *core = hl_hold_core(hold);
-    if (make(core, hl_hold_handle(hold), hold->since_us) != 0 || make(core, lock, hl_now_us(&core->host)) != 0)
+    if (make(core, hl_hold_handle(hold), hold->since_us, hold->notice.pending) != 0 ||
+        make(core, lock, hl_now_us(&core->host), 0) != 0)
         return -1;
     hl_hold_join(hold, lock);
     return 0;

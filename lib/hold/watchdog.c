@@ -185,7 +185,7 @@ static int end_if_over(struct hl_hold *hold)
         return 0;
     if (!hl_seats_are_over(hold, now_us)) {
         hl_seats_lose_some(hold, now_us);
-        return 0;
+        return !hl_hold_is_held(hold); /* it ends if nobody whose grant was reported counts on it any more */
     }
     hl_watchdog_lose(hold, !is_expired ? HILOCK_REASON_HOLD_MAX
                     : was_stopped ? HILOCK_REASON_SUSPENDED : HILOCK_REASON_EXPIRED);
@@ -376,7 +376,7 @@ void hl_watchdog_on_stale_answer(struct hl_hold *hold, int is_ours)
     if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && end_if_over(hold))
         return;
     if (is_ours)
-        raise_deadline(hold, hl_lease_deadline_us(hold->request.sent_us, hl_terms_lease_us(hold->terms)));
+        raise_deadline(hold, hl_lease_deadline_us(hold->request.sent_us, (uint64_t)hold->asked_ms * 1000));
     plan_next(hold);
 }
 

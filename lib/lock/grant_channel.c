@@ -55,28 +55,18 @@ void hl_grant_channels_done(struct hl_core *core)
     locks->places = NULL;
 }
 
-/* Returns 1 if a wait with that id ended a moment ago and its release is under way: that release ends the grant. */
-static int is_ending(struct hl_core *core, const struct hl_name *name, uint64_t id)
-{
-    const struct hl_hold *hold;
-    if (!name->unanswered_releases)
-        return 0;
-    TAILQ_FOREACH_REVERSE(hold, &core->holds->live, hl_hold_list, live)
-        if (hold->id == id && hold->name == name && hold->siblings_wait)
-            return 1;
-    return 0;
-}
-
-/* Handles a grant whose id no wait has. If a heartbeat was faster and found the grant, the hold is held already, and
- * the push is no news. Otherwise this client was too slow, so the grant is released (without memory for that, it
- * lapses). The client's other places for the name may be gone, too, so they send a heartbeat. */
+/* Handles a grant whose id no place has. Perhaps a hold has that id: a heartbeat was faster and found the grant, or the
+ * hold is ending, and is released. A waiter that gave up its place, because it may not use the queue any more, keeps
+ * its id: it sends its request again, which finds the grant. If no hold has the id, this client was too slow, so the
+ * grant is released (without memory for that, it lapses). The client's other places for the name may be gone, too, so
+ * they send a heartbeat. */
 static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *push)
 {
     struct hl_core *core = channel->core;
     struct hl_ended unknown = {.terms = core->locks->undo_terms, .id = push->id, .entry = {.channel = ENTRY_NONE}};
     uint64_t now_us = hl_now_us(&core->host);
     struct hl_name *name;
-    int is_held;
+    struct hl_hold *hold;
     if (push->id > core->id_last)
         return;
     if (now_us - channel->undone_since_us > UNDONE_SPAN_US) {
@@ -89,10 +79,13 @@ static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *p
     if (!name)
         return;
     unknown.name = name;
-    is_held = hl_hold_find(name, push->id) || is_ending(core, name, push->id);
-    if (!is_held && hl_ending_release_id(core, &unknown, END_BY_CLIENT))
+    hold = hl_hold_find(core, name, push->id);
+    if (hold && hl_hold_is_acquiring(hold)) {
+        hl_line_mark_stale(name->line);
+        hl_line_try_again(hl_hold_handle(hold)->acquire);
+    } else if (!hold && hl_ending_release_id(core, &unknown, END_BY_CLIENT))
         hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = name->bytes});
-    if (!is_held && name->line)
+    if (!hold && name->line)
         hl_line_wake_places(name->line, name->line->waiting_here, NULL);
     hl_name_unref(core, &core->host.memory, name);
 }

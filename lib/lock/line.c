@@ -45,7 +45,8 @@ static void stand(struct hl_acquire *acquire, enum hl_standing standing)
 /* While a release of this client has no answer, nobody sends a request. While a handle of this client holds the name,
  * the tries do not, and the head does not either, because the hold is handed on to it, or the release carries its
  * acquire. A hold of a handle with a place of its own is never handed on, so behind it the head of the line must keep
- * its own place in the store's queue by heartbeats (hl_is_served_by_end_of). */
+ * its own place in the store's queue by heartbeats (hl_is_served_by_end_of). So must a head that has a place already
+ * when a try of this client gets the name. */
 void hl_line_advance(struct hl_line *line, int wakes)
 {
     const struct hl_hold *hold = hl_hold_of(line->name);
@@ -59,9 +60,9 @@ void hl_line_advance(struct hl_line *line, int wakes)
             stand(acquire, STANDS_AS_SENT_TRY);
     }
     acquire = hl_line_head(line);
-    if (!acquire || (hold && hl_is_served_by_end_of(hold->terms, acquire->lock->terms)))
-        return;
-    if (hl_acquire_is_ready(acquire, wakes))
+    int is_at_store = acquire && acquire->hold && !hl_hold_is_empty(acquire->hold);
+    int is_served = acquire && hold && !is_at_store && hl_is_served_by_end_of(hold->terms, acquire->lock->terms);
+    if (acquire && !is_served && hl_acquire_is_ready(acquire, wakes))
         hl_acquire_send(acquire);
 }
 

@@ -89,12 +89,14 @@ void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acq
 /* The release of this hold can carry the acquire of the handle at the head of the line (hold/asking.h). Returns the
  * hold of that handle; NULL: the release carries nothing. A release does not carry an acquire if replicas have to
  * confirm the grant, because such requests use another link. It carries no acquire of a member of a quorum either,
- * because the group decides when each master gets its request. */
+ * because the group decides when each master gets its request; and none of a multi's member that has to bring the
+ * ticket of the multi. */
 static struct hl_hold *next_to_carry(struct hl_core *core, const struct hl_hold *hold)
 {
     struct hl_acquire *acquire = hl_line_next(hold->name);
     const struct hilock_lock *lock = acquire ? acquire->lock : NULL;
-    if (!lock || lock->terms->kind != hold->terms->kind || lock->terms->replicas || hl_lock_is_voted(lock))
+    if (!lock || lock->terms->kind != hold->terms->kind || lock->terms->replicas || hl_lock_is_voted(lock) ||
+        (lock->attempt && lock->attempt->ticket))
         return NULL;
     if (!hl_acquire_prepare(acquire) || !acquire->place)
         return NULL;

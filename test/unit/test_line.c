@@ -123,6 +123,40 @@ WITH_CLIENT(the_grant_of_a_sibling_answers_a_try)
     TELLS_IN(s, 5, "b:WAITING t:TIMED_OUT b:OK");
 }
 
+/* Both asked at the same time, so the waiter has a place in the queue, and the hold of the try does not end for it. */
+WITH_CLIENT(behind_a_try_of_its_client_a_waiter_keeps_its_place)
+{
+    struct handle *t = handle_new(p, "t", "stock", NULL);
+    acquire(t, HILOCK_TRY);
+    asking(p, "b", "stock", NULL);
+    run_ms(s, 10);
+    asking(fixture_connect(s, NULL), "c", "stock", NULL);
+    TELLS_IN(s, 20000, "t:OK b:WAITING c:WAITING");
+    release_quietly(t);
+    TELLS_IN(s, 10, "b:OK");
+}
+
+/* A multi stood in the queue of "a" before others came to "b", and a release that carried it would put it behind all of them. */
+WITH_CLIENT(a_name_behind_a_handle_of_its_client_is_waited_for_in_its_turn)
+{
+    static const char *const ab[] = {"a", "b", NULL};
+    struct handle *x = held(fixture_connect(s, NULL), "x", "a", NULL), *y = held(fixture_connect(s, NULL), "y", "b", NULL), *d;
+    acquiring(multi_new(p, "m", ab, NULL), HILOCK_FOREVER);
+    run_ms(s, 10);
+    release_quietly(y);
+    struct handle *h = held(p, "h", "b", HILOCK_LOCK_OPTIONS(.lease_ms = 10000));
+    d = asking(fixture_connect(s, NULL), "d", "b", NULL);
+    run_ms(s, 10);
+    asking(fixture_connect(s, NULL), "e", "b", NULL);
+    run_ms(s, 10);
+    release_quietly(x);
+    run_ms(s, 10);
+    release_quietly(h);
+    TELLS_IN(s, 10, "d:WAITING e:WAITING d:OK");
+    release_quietly(d);
+    TELLS_IN(s, 10, "m:OK");
+}
+
 /* ---- masters: who waits stands in the queue of the first ---- */
 
 static struct handle *beside;

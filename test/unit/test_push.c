@@ -382,6 +382,22 @@ WITH_CLIENT(a_push_to_a_try_is_ignored)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
+/* Its user lost the right to the queue, and its place is still there. It polls, with the id that is granted the name. */
+WITH_CLIENT(a_push_to_a_waiter_that_gave_up_its_place_ends_nothing)
+{
+    struct handle *h = held(fixture_connect(s, NULL), "h", "stock", NULL);
+    asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.poll_min_ms = 5000));
+    run_ms(s, 10);
+    PLAN(s, .on = "mutex_acquire", .error = "NOPERM this user has no permissions to run the 'zadd' command");
+    while (!strstr(p->log, "the wait queue is refused"))
+        run_us(s, 10);
+    release_quietly(h);
+    TELLS_IN(s, 10, "a:WAITING a:OK");
+    run_ms(s, 1000);
+    HOLDS(s, is_ours(s, "stock"));
+    SAME(s, asked_for(s, formatted("mutex_release 3 stock hilock:queue:{stock} hilock:token:{stock} %s:1 ", p->uuid)), 0);
+}
+
 /* So many a second: whatever is said, it costs no more. */
 WITH_CLIENT(of_unknown_grants_256_a_second_are_released)
 {
