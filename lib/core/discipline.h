@@ -14,12 +14,18 @@ static inline int hl_has_queue(const struct hl_terms *terms) { return terms->kin
  * stand in the line of their client, and only the head of the line sends requests. */
 static inline int hl_has_own_place(const struct hl_terms *terms)
 {
-    return terms->kind->queueing == HL_QUEUES_HANDLES || terms->kind->queueing == HL_QUEUES_SHARERS;
+    return terms->kind->queueing == HL_QUEUES_HANDLES;
 }
 
 /* 1: whoever holds the name on these terms has it alone. 0: other handles may hold it together with this one, of this
  * client and of others; the store counts them (`holders_max`). */
-static inline int hl_holds_alone(const struct hl_terms *terms) { return terms->kind->queueing != HL_QUEUES_SHARERS; }
+static inline int hl_holds_alone(const struct hl_terms *terms) { return terms->kind->holding == HL_HOLDS_ALONE; }
+
+/* 1: handles of these terms and of those may hold a name at the same time. */
+static inline int hl_may_hold_together(const struct hl_terms *these, const struct hl_terms *those)
+{
+    return !hl_holds_alone(these) && !hl_holds_alone(those);
+}
 
 /* 1: a hold may serve handles of its client one after the other, so its acquire reserves a token for each. */
 static inline int hl_takes_turns(const struct hl_terms *terms) { return terms->kind->queueing == HL_QUEUES_CLIENTS; }

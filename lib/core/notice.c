@@ -139,6 +139,14 @@ void hl_notice_give_event(struct hl_core *core, struct hilock_lock *lock, hilock
     hl_lock_unref(lock);
 }
 
+void hl_notice_give_holder(struct hilock_lock *lock, hilock_holder_fn *on_holder,
+                           const struct hilock_holder_info *info, void *user)
+{
+    lock->refs++;
+    on_holder(info, user);
+    hl_lock_unref(lock);
+}
+
 int hl_notice_is_silenced(const struct hilock_lock *lock, const struct hl_notice *notice)
 {
     return lock->epoch != notice->epoch;

@@ -9,7 +9,8 @@
  *  - News that a callback causes is reported in a later turn of the loop, so that no callback can keep the loop from
  *    turning. A loss that a callback causes is still reported in this turn.
  *  - A turn makes a bounded number of reports, and spends a bounded time on them.
- *  - A notice leaves its list, and the changes that it stands for are made, before its callback runs. So inside a
+ *  - A notice leaves its list, and the changes that it stands for are made, before its callback runs. (A list of
+ *    holders is one notice and several reports, each with a callback, and leaves with the last one.) So inside a
  *    callback any call on any object is legal, and after the callback only the core is touched. A callback may free the
  *    handle: the handle then stays until the callback has returned. */
 #ifndef HL_CORE_NOTICE_H
@@ -103,6 +104,9 @@ void hl_notice_give_result(struct hilock_lock *lock, hilock_result_fn *on_result
                            void *user);
 void hl_notice_give_event(struct hl_core *core, struct hilock_lock *lock, hilock_event_fn *on_event,
                           struct hilock_event *event);
+/* Tells a user who lists holders of one. */
+void hl_notice_give_holder(struct hilock_lock *lock, hilock_holder_fn *on_holder,
+                           const struct hilock_holder_info *info, void *user);
 /* Returns 1 if the handle was dropped or freed after the call that this notice answers: then no callback may run. */
 int hl_notice_is_silenced(const struct hilock_lock *lock, const struct hl_notice *notice);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* words - the sentences about locks that users read: the details of results and events, and the reasons in log lines.
- * They are those of core, hold, wait and lock. Each sentence names what happened, to which name or server, and what
+ * They are those of core, hold and lock. Each sentence names what happened, to which name or server, and what
  * comes next or what to do.
  * The functions get values, not the structs of the folders above. A name comes quoted (hl_name_quoted), a holder
  * without its whole uuid (hl_text_holder), the words of a server without passwords (hl_words_of_server). A time in ms

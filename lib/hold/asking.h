@@ -29,7 +29,7 @@
  * The request of the next hold is under way from the first of these states on, like any request. So nothing else is
  * sent for its id before the answer to the release is there, even if its waiter gives up, or a push grants it the name.
  *
- * Invariants: one release at most carries a given acquire, and only the first time that this release is sent. A release
+ * Invariants: one release at most carries a given acquire, and a release that is repeated carries none. A release
  * carries no acquire to a store under its restart guard, and none if it must also remove a place. Each attached acquire
  * is answered or sent back once. */
 #ifndef HL_HOLD_ASKING_H

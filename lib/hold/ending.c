@@ -189,7 +189,7 @@ void hl_ending_go_on(struct hl_hold *hold)
 /* The hold was lost in this turn of the loop: the answer to the release reports that, once. */
 static void release_lost(struct hl_hold *hold, const struct hl_withdrawal *how)
 {
-    HL_REQUIRE(hl_life_in[hold->state].ends_as == hold->state);
+    HL_REQUIRE(hold->state <= HOLD_LOST); /* a hold ends once */
     hold->end = (uint8_t)how->end;
     hold->ending.caller = how->caller;
     hl_ending_answer_user(hold, HILOCK_LOST);

@@ -182,8 +182,6 @@ enum hl_hold_what { /* what the owner of a hold is told: the folder above, for t
     EVENT_ANSWERED,     /* the hold is acquiring: `said` is NO or FAULT; NULL: there is no answer */
     EVENT_UNCONFIRMED,  /* the hold is acquiring: its grant is at the store, but WAIT found too few replicas, or was
                            refused: `said` is FAULT */
-    EVENT_STALE_ANSWER, /* the hold is held by a pushed grant: `said` and `answer` are those to the acquire that was
-                           sent before the push */
     EVENT_SENT_BACK,    /* the hold is acquiring: the release that was to carry its acquire brought no answer to it
                            (asking.h), so the acquire waits for its turn again */
     EVENT_UNREPORTED,   /* the hold has ended before its grant was reported to some handles: their acquires try again */
@@ -197,10 +195,9 @@ struct hl_hold_event {
     enum hl_hold_what what;
     struct hl_acquire_params *params;
     const struct hl_response *said;
-    const struct hl_answer *answer;
 };
 
-/* 1: an acquire of the hold was sent, and the client does not count the hold as its own yet. */
+/* 1: an acquire of the hold was sent, or shall be carried, and the client does not count the hold as its own yet. */
 static inline int hl_hold_is_acquiring(const struct hl_hold *hold)
 {
     return hold->state == HOLD_ASKING || hold->state == HOLD_WAITING || hold->state == HOLD_CONFIRMING;
@@ -224,7 +221,7 @@ static inline int hl_hold_has_open_call(const struct hl_hold *hold)
 {
     return hold->end == END_RELEASED || hold->end == END_IN_DOUBT;
 }
-/* Calls up: the only way from this folder to the one above (lock/machine.c), but for the reports to the user, whose
+/* Calls up: the only way from this folder to the one above (lock/acquire.c), but for the reports to the user, whose
  * table holds->reports is made there as well. */
 static inline void hl_hold_tell(struct hl_hold *hold, const struct hl_hold_event *event)
 {
@@ -293,6 +290,12 @@ static inline int hl_hold_is_empty(const struct hl_hold *hold)
 }
 /* Returns a hold of this client for the name that is held; NULL: the client does not hold it. */
 static inline struct hl_hold *hl_hold_of(const struct hl_name *name) { return LIST_FIRST(&name->holds); }
+/* the same, of a hold beside which a handle of these terms cannot hold the name (the holds of a name are all alike) */
+static inline struct hl_hold *hl_hold_in_the_way(const struct hl_name *name, const struct hl_terms *terms)
+{
+    struct hl_hold *hold = hl_hold_of(name);
+    return hold && !hl_may_hold_together(hold->terms, terms) ? hold : NULL;
+}
 /* the same, of a hold that has the name alone; NULL: none, or holds that share the name */
 static inline struct hl_hold *hl_hold_alone_of(const struct hl_name *name)
 {

@@ -17,19 +17,6 @@
 
 static void tell_alarm(struct hl_hold *hold) { hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_ALARM}); }
 
-/* The owner of the hold judges this answer: it may show another token than the push did. If it shows a place, the
- * heartbeat was executed before the grant, or when that had lapsed. */
-static void tell_stale(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
-{
-    hold->is_queued |= said->position != 0;
-    hl_hold_tell(hold, &(struct hl_hold_event){.what = EVENT_STALE_ANSWER, .said = said, .answer = answer});
-}
-
-static void tell_no_stale(struct hl_hold *hold, const struct hl_answer *answer)
-{
-    tell_stale(hold, &(struct hl_response){.result = HL_FAULT}, answer);
-}
-
 static void go_on(struct hl_hold *hold, const struct hl_answer *answer)
 {
     (void)answer;
@@ -63,7 +50,7 @@ const struct hl_life hl_life_in[] = {
     [HOLD_HELD]           = {UNDER_WAY_NOTHING, HOLD_HELD,        HOLD_RELEASE_DUE,
                              hl_watchdog_on_due,  no_answer,             no_silence},
     [HOLD_PUSHED]         = {UNDER_WAY_ACQUIRE, HOLD_HELD,        HOLD_AWAITS_STALE,
-                             hl_watchdog_on_late, tell_stale,            tell_no_stale},
+                             hl_watchdog_on_late, hl_watchdog_on_stale,  hl_watchdog_on_no_stale},
     [HOLD_RENEWING]       = {UNDER_WAY_RENEWAL, HOLD_HELD,        HOLD_AWAITS_RENEWAL,
                              hl_watchdog_on_late, hl_watchdog_on_answer, hl_watchdog_on_silence},
     [HOLD_OVERDUE]        = {UNDER_WAY_RENEWAL, HOLD_HELD,        HOLD_AWAITS_RENEWAL,
@@ -77,9 +64,9 @@ const struct hl_life hl_life_in[] = {
                              hl_ending_go_on,     hl_ending_on_renewal,  go_on},
     [HOLD_LOST]           = {UNDER_WAY_NOTHING, HOLD_LOST,        HOLD_LOST,
                              hl_ending_go_on,     no_answer,             no_silence},
-    [HOLD_RELEASING]      = {UNDER_WAY_RELEASE, HOLD_RELEASE_DUE, HOLD_GONE,
+    [HOLD_RELEASING]      = {UNDER_WAY_RELEASE, HOLD_RELEASE_DUE, HOLD_RELEASING,
                              hl_ending_go_on,     hl_ending_on_release,  hl_ending_on_silence},
-    [HOLD_RELEASE_DUE]    = {UNDER_WAY_NOTHING, HOLD_RELEASE_DUE, HOLD_GONE,
+    [HOLD_RELEASE_DUE]    = {UNDER_WAY_NOTHING, HOLD_RELEASE_DUE, HOLD_RELEASE_DUE,
                              hl_ending_go_on,     no_answer,             no_silence},
     [HOLD_GONE]           = {UNDER_WAY_NOTHING, HOLD_GONE,        HOLD_GONE,
                              hl_ending_go_on,     no_answer,             no_silence}

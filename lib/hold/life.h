@@ -21,9 +21,8 @@ enum hl_under_way { /* the request that is under way in a state */
 struct hl_life { /* what happens in a state */
     uint8_t under_way; /* enum hl_under_way */
     uint8_t then;      /* the state that follows when that request is answered, or will not be */
-    uint8_t ends_as;   /* The state that follows when the hold ends and that request cannot be taken back. Of a hold
-                          that is ending: the same state, if its user may still release it, because its loss is not
-                          reported yet; otherwise HOLD_GONE, because a hold ends once. */
+    uint8_t ends_as;   /* the state that follows when the hold ends and that request cannot be taken back; of a hold
+                          that is ending already: its own state */
     void (*on_alarm)(struct hl_hold *hold);
     /* When an answer comes, or none will, nothing is under way any more: these find the hold in the state `then`. */
     void (*on_answer)(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);

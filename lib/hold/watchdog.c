@@ -240,7 +240,7 @@ static void on_failed(struct hl_hold *hold, const char *why)
 }
 
 /* Sends a renewal. If the hold is PUSHED, a heartbeat that was sent before is still under way, and a hold has only one
- * request: then the answer to that heartbeat renews (hl_watchdog_on_stale_answer). */
+ * request: then the answer to that heartbeat renews (hl_watchdog_on_stale). */
 static void renew(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -371,13 +371,29 @@ void hl_watchdog_on_unheard(struct hl_hold *hold, const struct hl_answer *answer
     on_unanswered(hold, NULL);
 }
 
-void hl_watchdog_on_stale_answer(struct hl_hold *hold, int is_ours)
+/* If the answer shows a place, the heartbeat was executed before the grant, or when that had lapsed. If it is "granted"
+ * with another token, the pushed grant had lapsed, and the heartbeat took the lock anew: the user's token is no longer
+ * valid, so this is a loss, and the new grant is released with the report of it. */
+void hl_watchdog_on_stale(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
 {
+    (void)answer;
+    hold->is_queued |= said->position != 0;
+    if (said->result == HL_YES && said->token != hold->token) {
+        hl_watchdog_lose(hold, HILOCK_REASON_TAKEN);
+        return;
+    }
     if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && end_if_over(hold))
         return;
-    if (is_ours)
+    if (said->result == HL_YES)
         raise_deadline(hold, hl_lease_deadline_us(hold->request.sent_us, (uint64_t)hold->asked_ms * 1000));
     plan_next(hold);
+}
+
+void hl_watchdog_on_no_stale(struct hl_hold *hold, const struct hl_answer *answer)
+{
+    if (answer->was_sent)
+        hl_ending_mark_request_unanswered(hold);
+    hl_watchdog_on_stale(hold, &(struct hl_response){.result = HL_FAULT}, answer);
 }
 
 void hl_watchdog_start(struct hl_hold *hold)

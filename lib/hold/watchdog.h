@@ -47,10 +47,6 @@ void hl_watchdog_take_from_user(struct hl_core *core, struct hl_hold *hold, hilo
 int hl_watchdog_is_failing(const struct hl_hold *hold);
 /* Ends every hold that has expired. core->notices calls this before a report, if a hold may have. */
 void hl_watchdog_sweep(struct hl_core *core, uint64_t now_us);
-/* The hold is held by a pushed grant. An older heartbeat, which was sent before that grant came, now has its answer, or
- * will have none: sends the extends that waited for it, or plans the next renewal. is_ours: that answer proves that the
- * hold is ours for a whole lease, counted from the send of the heartbeat. */
-void hl_watchdog_on_stale_answer(struct hl_hold *hold, int is_ours);
 
 /* Accepts an extend. Call only if the handle has a hold. If that hold is held, the extend is sent now, or with the next
  * renewal if one is under way. If the hold was just lost, the report of that loss answers the extend. Returns OK or
@@ -72,6 +68,10 @@ void hl_watchdog_forget_extends(struct hl_core *core, struct hilock_lock *lock);
 
 /* ---- for the table of life.c ---- */
 
+/* The hold is held by a pushed grant, and a heartbeat that was sent before that grant came has its answer, or will have
+ * none: sends the extends that waited for it, or plans the next renewal. */
+void hl_watchdog_on_stale(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
+void hl_watchdog_on_no_stale(struct hl_hold *hold, const struct hl_answer *answer);
 void hl_watchdog_on_due(struct hl_hold *hold); /* a renewal, an extend or a verification is due */
 void hl_watchdog_on_late(struct hl_hold *hold); /* the time of the request under way is over */
 void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);

@@ -267,7 +267,6 @@ void hl_acquire_on_hold_event(struct hl_hold *hold, const struct hl_hold_event *
     case EVENT_GRANTED: granted(hl_hold_handle(hold)->acquire); break;
     case EVENT_ANSWERED: answered(hl_hold_handle(hold)->acquire, event->said); break;
     case EVENT_UNCONFIRMED: unconfirmed(hl_hold_handle(hold)->acquire, event->said); break;
-    case EVENT_STALE_ANSWER: hl_place_on_stale_answer(hold, event->said, event->answer); break;
     case EVENT_SENT_BACK: /* the line goes on when the release is over */
         hl_acquire_enter(hl_hold_handle(hold)->acquire, ACQUIRE_IN_LINE);
         break;
@@ -404,8 +403,6 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
 
 /* ---- the begin of an acquire ---- */
 
-/* Makes a place for each new id, even if the acquire has a hold: an acquire that was handed a hold and gave it back as
- * too late has neither an id nor a place. */
 int hl_acquire_prepare(struct hl_acquire *acquire)
 {
     struct hilock_lock *lock = acquire->lock;

@@ -7,10 +7,11 @@
  * had no waiters for a minute is given up when another one is needed. No channel keeps a link up (may_rest).
  *
  *   push -> the wait with that id (place.h)
- *     `---> no wait has that id: the grant is released at once, by name and id, so that the next waiter does not wait
- *           for the end of the window
+ *     |---> no place has that id, but a hold has: it asks the store again
+ *     `---> nothing of this client has that id: the grant is released at once, by name and id, so that the next waiter
+ *           does not wait for the end of the window
  *
- * Invariants: a push is a hint like any message (R7), and push.c checks what it proves. After each subscription all
+ * Invariants: a push is a hint like any message (R7), and place.c checks what it proves. After each subscription all
  * waiters of the channel send a heartbeat, because earlier pushes are lost. */
 #ifndef HL_LOCK_GRANT_CHANNEL_H
 #define HL_LOCK_GRANT_CHANNEL_H

@@ -68,6 +68,8 @@ static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
         hl_words_holder_too_long(text, quoted.bytes, inquiry->holder_length, HL_INQUIRY_HOLDER_MAX);
     else if (inquiry->status == HILOCK_WRONG_KIND)
         hl_words_refusal(inquiry->call.lock, inquiry->status, "", text);
+    else if (inquiry->status == HILOCK_NO_MEMORY)
+        hl_text_set(text, "%s", hilock_status_text(HILOCK_NO_MEMORY));
     else if (is_forcing(inquiry) && inquiry->status == HILOCK_OK)
         hl_words_forced(text, quoted.bytes, holder.bytes);
     else if (!*inquiry->holder)
@@ -93,21 +95,21 @@ static void retire(struct hl_core *core, struct hl_notice *notice)
         inquiry_free(core, inquiry);
 }
 
-/* The answer may free the inquiry, so its result comes from a copy. */
+/* A list is reported holder by holder: the notice keeps its place until the last one was told. The answer may free the
+ * inquiry, so its result comes from a copy. */
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_inquiry *inquiry = HL_CONTAINER(notice, struct hl_inquiry, call.notice);
     const struct hl_inquiry own = *inquiry;
-    if (own.listing && !hl_notice_is_silenced(own.call.lock, &own.call.notice))
-        inquiry->listing = NULL; /* its callback frees it */
+    if (own.listing && !hl_notice_is_silenced(own.call.lock, notice) &&
+        hl_listing_tell_next(own.listing, own.call.lock, own.call.user))
+        return;
     hl_call_answer(core, &inquiry->call,
-                       (struct hilock_result){
-                           .status = own.status, .holder = own.holder, .detail = own.detail.bytes,
-                           .operation = is_forcing(&own) ? HILOCK_OP_FORCE_RELEASE
-                                        : own.listing ? HILOCK_OP_HOLDERS : HILOCK_OP_PEEK,
-                           .attempts = own.attempts, .holders = own.holders,
-                           .holder_remaining_ms = own.holder_remaining_ms,
-                           .waiters = own.waiters, .waiters_ready = own.ready, .position = own.position});
+                   (struct hilock_result){
+                       .status = own.status, .holder = own.holder, .detail = own.detail.bytes,
+                       .operation = own.operation, .attempts = own.attempts, .holders = own.holders,
+                       .holder_remaining_ms = own.holder_remaining_ms,
+                       .waiters = own.waiters, .waiters_ready = own.ready, .position = own.position});
 }
 
 static void decide(struct hl_inquiry *inquiry, hilock_status status)
@@ -257,12 +259,13 @@ hilock_status hl_inquiry_begin(struct hl_core *core, struct hilock_lock *lock, h
 hilock_status hl_inquiry_begin_list(struct hl_core *core, struct hilock_lock *lock, hilock_holder_fn *on_holder,
                                     hilock_result_fn *on_result, void *user)
 {
-    struct hl_listing *listing = hl_listing_new(lock, on_holder, on_result, user);
-    struct hl_inquiry *inquiry = listing ? new_inquiry(core, lock, hl_listing_tell, listing) : NULL;
+    struct hl_listing *listing = hl_listing_new(lock, on_holder);
+    struct hl_inquiry *inquiry = listing ? new_inquiry(core, lock, on_result, user) : NULL;
     if (!inquiry) {
         hl_listing_free(listing);
         return HILOCK_NO_MEMORY;
     }
+    inquiry->operation = HILOCK_OP_HOLDERS;
     inquiry->listing = listing;
     ask(inquiry);
     return HILOCK_OK;

@@ -30,7 +30,7 @@ struct hl_inquiry {
     struct hl_request request;     /* it may still be on the wire when the inquiry is DECIDED; the inquiry is freed
                                       only after the answer */
     uint32_t attempts;             /* how many requests were sent */
-    hilock_operation operation;    /* PEEK or FORCE_RELEASE */
+    hilock_operation operation;    /* PEEK, HOLDERS or FORCE_RELEASE */
     uint8_t state;                 /* enum hl_inquiry_state */
     uint8_t release;               /* enum hl_inquiry_release */
     uint8_t stage;                 /* enum hl_stage: which of the two commands of a forced release is sent */
@@ -39,8 +39,7 @@ struct hl_inquiry {
     uint32_t holder_remaining_ms, holders, waiters, ready, position;
     size_t holder_length;          /* the whole length, even if the holder is cut */
     char holder[HL_INQUIRY_HOLDER_MAX + 1];
-    struct hl_listing *listing;    /* the holders that the answer listed; NULL: this inquiry lists none, or they
-                                      are being reported */
+    struct hl_listing *listing;    /* the holders that the answer listed; NULL: this inquiry lists none */
     struct hl_text detail;
 };
 

@@ -8,8 +8,8 @@
  *    share_local_ms at most.
  *  - A share that was granted by a push is never open: its request may be old, and its grant lasts for a window only.
  *  - All handles of a share have the same terms, as far as the hold depends on them.
- *  - The share is proved at the server that answers for the name now, and enough of its lease is left for the handle
- *    (R8); this is checked here, and again when the grant is reported.
+ *  - The share is proved at the server that answers for the name now. Enough of its lease is left for the handle (R8),
+ *    which is checked here, and again when the grant is reported.
  *  - A handle joins the newest share of its client, or none. So joining takes the same time however many there are. */
 #ifndef HL_LOCK_JOINING_H
 #define HL_LOCK_JOINING_H

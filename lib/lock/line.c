@@ -53,8 +53,10 @@ void hl_line_advance(struct hl_line *line, int wakes)
     struct hl_acquire *acquire, *next;
     if (line->name->unanswered_releases && !HL_PLANTED(R4_UNDO_UNORDERED))
         return;
-    for (acquire = hold ? NULL : TAILQ_FIRST(&line->lists[STANDS_AS_TRY]); acquire; acquire = next) {
+    for (acquire = TAILQ_FIRST(&line->lists[STANDS_AS_TRY]); acquire; acquire = next) {
         next = TAILQ_NEXT(acquire, entry);
+        if (hl_hold_in_the_way(line->name, acquire->lock->terms))
+            continue;
         hl_acquire_send(acquire);
         if (acquire->state == ACQUIRE_ASKING) /* otherwise there was no memory for it */
             stand(acquire, STANDS_AS_SENT_TRY);
@@ -80,9 +82,14 @@ struct hl_acquire *hl_line_next(const struct hl_name *name)
 /* Another handle of this client holds the name now: that answers every try that has sent no request yet. */
 void hl_line_deny_tries(struct hl_name *name)
 {
-    struct hl_acquire *acquire;
-    while (name->line && (acquire = TAILQ_FIRST(&name->line->lists[STANDS_AS_TRY])) != NULL)
-        hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
+    struct hl_acquire *acquire = NULL;
+    do {
+        if (acquire)
+            hl_acquire_decide(acquire, HILOCK_TIMED_OUT); /* the line may end with the last one */
+        acquire = name->line ? TAILQ_FIRST(&name->line->lists[STANDS_AS_TRY]) : NULL;
+        while (acquire && !hl_hold_in_the_way(name, acquire->lock->terms))
+            acquire = TAILQ_NEXT(acquire, entry);
+    } while (acquire);
 }
 
 static struct hl_name *name_after(const struct hl_core *core, const struct hl_name *name)
@@ -173,7 +180,7 @@ void hl_line_join(struct hl_line *line, struct hl_acquire *acquire)
     else
         TAILQ_INSERT_HEAD(list, acquire, entry);
     line->waiting_here += !hl_acquire_is_try(acquire);
-    if (acquire->standing == STANDS_AS_TRY && hl_view_denies_tries(line->name)) {
+    if (acquire->standing == STANDS_AS_TRY && hl_view_denies(acquire)) {
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
         return;
     }

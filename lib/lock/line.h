@@ -44,7 +44,7 @@ struct hl_line {
                      event, if there are any, are the last ones; the head may lack it, too.
         HELD_BACK    the waiters that need a place of their own, and may not request it yet, because too many releases
                      of the name have no answer.
-        IN_QUEUE     those that have a place of their own, or may request it; the first in the queue at the store stands
+        IN_QUEUE     those that have a place of their own, or may request it. One that was found at position 1 stands
                      first.
         AS_TRY       the tries that have sent no request, because it is not their turn.
         AS_SENT_TRY  the tries that have sent theirs; and those of a kind whose waiters have places of their own, which

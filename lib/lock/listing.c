@@ -9,20 +9,17 @@ struct listed { uint64_t token; uint32_t remaining_ms; size_t at; /* of its text
 struct hl_listing {
     struct hl_memory memory; /* the client's, which may be gone when the listing is freed */
     hilock_holder_fn *on_holder;
-    hilock_result_fn *on_result;
-    void *user;
-    size_t count;
+    size_t count, told; /* how many there are; of how many the user was told */
     struct listed *all; /* NULL: none */
     char *texts;        /* each ends with a zero byte */
 };
 
-struct hl_listing *hl_listing_new(const struct hilock_lock *lock, hilock_holder_fn *on_holder,
-                                  hilock_result_fn *on_result, void *user)
+struct hl_listing *hl_listing_new(const struct hilock_lock *lock, hilock_holder_fn *on_holder)
 {
     const struct hl_memory memory = lock->terms->cell->memory;
     struct hl_listing *listing = hl_memory_new(&memory, sizeof *listing);
     if (listing)
-        *listing = (struct hl_listing){.memory = memory, .on_holder = on_holder, .on_result = on_result, .user = user};
+        *listing = (struct hl_listing){.memory = memory, .on_holder = on_holder};
     return listing;
 }
 
@@ -64,22 +61,19 @@ int hl_listing_read(struct hl_listing *listing, const struct hl_reply *reply)
     return 0;
 }
 
-void hl_listing_tell(const struct hilock_result *result, void *arg)
+/* The callback may abandon the client, which frees the listing: so what it is shown is a copy. */
+int hl_listing_tell_next(struct hl_listing *listing, struct hilock_lock *lock, void *user)
 {
-    struct hl_listing *listing = arg;
-    const struct hilock_lock *lock = result->lock; /* the caller has a reference */
-    uint32_t epoch = lock->epoch;
-    int is_on = 1;
-    for (size_t i = 0; is_on && i < listing->count; i++) {
-        const struct listed *listed = &listing->all[i];
-        const char *holder = &listing->texts[listed->at];
-        const struct hilock_holder_info info = {.size = sizeof info, .holder = holder,
-                                                .holder_label = hl_holder_label(holder),
-                                                .fencing_token = listed->token, .remaining_ms = listed->remaining_ms};
-        listing->on_holder(&info, listing->user);
-        is_on = lock->epoch == epoch && hl_lock_core(lock);
-    }
-    if (is_on)
-        listing->on_result(result, listing->user);
-    hl_listing_free(listing);
+    char holder[HL_PEEKED_HOLDER_MAX + 1];
+    const struct listed *listed;
+    if (listing->told == listing->count)
+        return 0;
+    listed = &listing->all[listing->told++];
+    (void)memccpy(holder, &listing->texts[listed->at], '\0', sizeof holder);
+    hl_notice_give_holder(lock, listing->on_holder,
+                          &(struct hilock_holder_info){.size = sizeof(struct hilock_holder_info), .holder = holder,
+                                                       .holder_label = hl_holder_label(holder),
+                                                       .fencing_token = listed->token,
+                                                       .remaining_ms = listed->remaining_ms}, user);
+    return 1;
 }

@@ -20,7 +20,7 @@ struct hl_locks {
     unsigned inquiries_open;       /* how many inquiries are not decided yet */
     unsigned lines;                /* how many names are waited for */
     uint64_t silent_releases_until_us; /* until then another program may hold a name, and its release may wake no
-                                          waiter of ours (view.c) */
+                                          waiter of ours (line.c) */
     struct hl_queue_places *places;    /* grant_channel.c: HL_PLACE_BUCKETS lists of places, by the ids of their
                                           holds. NULL: no place was made yet */
     struct hl_table grant_channels;    /* grant_channel.c: by slot */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine - all locks of a client: how they begin and end; what follows from the events of holds; and the calls of a
- * handle of one name. */
+/* machine - all locks of a client: how they begin and end, and the calls of a handle of one name. */
 #ifndef HL_LOCK_MACHINE_H
 #define HL_LOCK_MACHINE_H
 

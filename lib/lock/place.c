@@ -442,16 +442,3 @@ void hl_place_told_to_ask(struct hl_queue_place *place, const struct hl_push *pu
     else
         hl_line_mark_stale(acquire->lock->name->line);
 }
-
-void hl_place_on_stale_answer(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer)
-{
-    int is_taken = said->result == HL_YES && said->token != hold->token;
-    if (!answer->reply && answer->was_sent)
-        hl_ending_mark_request_unanswered(hold);
-    /* The pushed grant had lapsed, and the heartbeat took the lock anew with another token. The user's token is no
-     * longer valid, so this is a loss; the new grant is released with the report of the loss. */
-    if (is_taken)
-        hl_watchdog_lose(hold, HILOCK_REASON_TAKEN);
-    else
-        hl_watchdog_on_stale_answer(hold, said->result == HL_YES);
-}

@@ -103,7 +103,5 @@ uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *pla
 void hl_place_granted(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
 /* the store tells this waiter to send a request */
 void hl_place_told_to_ask(struct hl_queue_place *place, const struct hl_push *push);
-/* The hold is held by a pushed grant. Handles the answer to a heartbeat that was sent before that push came. */
-void hl_place_on_stale_answer(struct hl_hold *hold, const struct hl_response *said, const struct hl_answer *answer);
 
 #endif

@@ -10,10 +10,12 @@
 enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5 };
 enum { ANSWER_IS_LATE_US = 200000 };     /* a request without an answer for longer counts as unreachable */
 
-int hl_view_denies_tries(const struct hl_name *name)
+int hl_view_denies(const struct hl_acquire *acquire)
 {
-    const struct hl_line *line = name->line;
-    return hl_hold_of(name) || (hl_line_is_name_held(name) && line->lease_ends_at_us > hl_now_us(&line->core->host));
+    const struct hl_line *line = acquire->lock->name->line;
+    int is_held = line->answer == LINE_HELD && line->waiting_here;
+    return hl_hold_in_the_way(line->name, acquire->lock->terms) ||
+           (is_held && line->lease_ends_at_us > hl_now_us(&line->core->host));
 }
 
 hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acquire)

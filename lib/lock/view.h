@@ -12,8 +12,9 @@ uint64_t hl_view_sleep_us(struct hl_core *core, const struct hl_acquire *acquire
 /* Returns how long a polling waiter sleeps between two polls. A part of the time is random, so that pollers do not fall
  * into step. */
 uint64_t hl_view_poll_us(struct hl_core *core, const struct hl_terms *terms);
-/* The name is held, and the lease of the holder, as last heard, is not over: a try needs no request. */
-int hl_view_denies_tries(const struct hl_name *name);
+/* 1: a hold of this client is in the way of this try, or the lease of the holder, as last heard, is not over: so the
+ * try needs no request. */
+int hl_view_denies(const struct hl_acquire *acquire);
 
 /* The status of an acquire that ends now. TIMED_OUT: another holds the name; UNREACHABLE: there was no answer;
  * otherwise the latest fault of the store. */

@@ -110,16 +110,21 @@ typedef enum hl_form hl_downgrade_fn(struct hl_command *, const struct hl_target
 typedef enum hl_form hl_peek_fn(struct hl_command *, const struct hl_target *, const struct hl_queue_entry *,
                                 int is_list);
 
-enum hl_queueing { /* who has places in the queue at the store; what follows from it is in core/discipline.h */
+/* What follows from these two is in core/discipline.h. */
+enum hl_queueing { /* who has places in the queue at the store */
     HL_QUEUES_NOT,     /* there is no queue */
     HL_QUEUES_CLIENTS, /* a client has one place for each name, and its handles take turns there */
-    HL_QUEUES_HANDLES, /* every waiting handle has a place */
-    HL_QUEUES_SHARERS  /* every waiting handle has a place, and several may hold the name together */
+    HL_QUEUES_HANDLES  /* every waiting handle has a place */
+};
+enum hl_holding { /* who may hold the name together */
+    HL_HOLDS_ALONE,
+    HL_HOLDS_SHARED /* several handles may, also of several clients; the store counts them */
 };
 
 struct hl_kind {
     hilock_kind kind;
     enum hl_queueing queueing;
+    enum hl_holding holding;
     const struct hl_kind *sharing; /* the kind of handles that share the name beside those of this kind. NULL: there
                                       is none */
     const char *wrong_kind; /* what follows the name for a key of another type: "is not ..." */

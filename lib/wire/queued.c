@@ -412,7 +412,8 @@ static struct hl_response renewed_share(const struct hl_reply *reply, enum hl_fo
     .acquire = hl_queued_acquire, .renew = hl_queued_renew, .release = hl_queued_release, \
     .renewed = hl_response_renewed, IN_COMMON
 #define SHARES \
-    .queueing = HL_QUEUES_SHARERS, .acquire = acquire_share, .renew = renew_share, .release = release_share, \
+    .queueing = HL_QUEUES_HANDLES, .holding = HL_HOLDS_SHARED, \
+    .acquire = acquire_share, .renew = renew_share, .release = release_share, \
     .downgrade = downgrade, .renewed = renewed_share, IN_COMMON
 
 const struct hl_kind hl_queued_mutex = {.kind = HILOCK_MUTEX, .queueing = HL_QUEUES_CLIENTS,

@@ -257,7 +257,7 @@ static void on_all_seen(const struct hilock_result *result, void *user)
     struct seen *seen = user;
     seen->result = *result;
     seen->results++;
-    if (seen->count)
+    if (*seen->first)
         TEXT(seen->fixture, result->holder, seen->first);
 }
 
@@ -325,6 +325,33 @@ GIVEN(without_memory_for_a_list_nobody_is_named, fixture_connect(s, HILOCK_CLIEN
         HOLDS(s, seen.count == 0 && seen.results == 1 && seen.result.status == (fail ? HILOCK_NO_MEMORY : HILOCK_OK));
         s->memory.fail_at = 0;
     }
+}
+
+/* A callback that takes long lets it expire. */
+static struct handle *expires;
+static void on_slow(const struct hilock_holder_info *info, void *user)
+{
+    struct seen *seen = user;
+    (void)info;
+    if (seen->count++)
+        HOLDS(seen->fixture, hilock_lock_state(expires->lock) == HILOCK_STATE_IDLE);
+    else
+        world_jump_us(&seen->fixture->world, 5000000);
+}
+
+WITH_CLIENT(a_loss_is_told_before_the_next_holder)
+{
+    static struct seen seen;
+    struct client *q = fixture_connect(s, NULL);
+    held(q, "a", "stock", HILOCK_LOCK_OPTIONS(.holders_max = 2));
+    held(q, "b", "stock", HILOCK_LOCK_OPTIONS(.holders_max = 2));
+    expires = held(p, "x", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+    seen = (struct seen){.fixture = s};
+    SAME(s, hilock_holders(handle_new(p, "eye", "stock", NULL)->lock, on_slow, on_all_seen, &seen), HILOCK_OK);
+    run_ms(s, 1);
+    TELLS_IN(s, 10, "x:LOST SUSPENDED");
+    SAME(s, seen.count, 2);
+    SAME(s, seen.results, 1);
 }
 
 /* What is freed inside is told nothing more. */
