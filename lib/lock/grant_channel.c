@@ -56,7 +56,7 @@ void hl_grant_channels_done(struct hl_core *core)
 }
 
 /* Handles a grant whose id no place has. Perhaps a hold has that id: a heartbeat was faster and found the grant, or the
- * hold is ending, and is released. A waiter that gave up its place, because it may not use the queue any more, keeps
+ * hold is ending, and is released again if nothing of it is under way. A waiter that gave up its place, because it may not use the queue any more, keeps
  * its id: it sends its request again, which finds the grant. If no hold has the id, this client was too slow, so the
  * grant is released (without memory for that, it lapses). The client's other places for the name may be gone, too, so
  * they send a heartbeat. */
@@ -83,7 +83,9 @@ static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *p
     if (hold && hl_hold_is_acquiring(hold)) {
         hl_line_mark_stale(name->line);
         hl_line_try_again(hl_hold_handle(hold)->acquire);
-    } else if (!hold && hl_ending_release_id(core, &unknown, END_BY_CLIENT))
+    } else if (hold && hl_hold_is_ending(hold))
+        hl_ending_go_on(hold);
+    else if (!hold && hl_ending_release_id(core, &unknown, END_BY_CLIENT))
         hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = name->bytes});
     if (!hold && name->line)
         hl_line_wake_places(name->line, name->line->waiting_here, NULL);

@@ -382,6 +382,26 @@ WITH_CLIENT(a_push_to_a_try_is_ignored)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
+/* A heartbeat without an answer may still be executed, so the id is released a second time when that is over. The grant shows
+ * that it was executed. */
+A_PLAY(a_push_to_a_wait_that_is_released_again_later_is_released_now)
+{
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *a = has(fixture_connect(s, NULL), "a"), *b = stands(q, "b");
+    PLAN(s, .on = "mutex_acquire", .fate.is_lost = 1);
+    for (unsigned requests = s->net.requests; s->net.requests == requests;)
+        run_ms(s, 1);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_us(s, 100);
+    cancel(b);
+    unheard_ms(s, 500);
+    SAME(s, asked(s, "mutex_release"), 1);
+    push_grant(q, "stock", 1, 1, 5, 17);
+    run_ms(s, 10);
+    SAME(s, asked(s, "mutex_release"), 2);
+    release_quietly(a);
+}
+
 /* Its user lost the right to the queue, and its place is still there. It polls, with the id that is granted the name. */
 WITH_CLIENT(a_push_to_a_waiter_that_gave_up_its_place_ends_nothing)
 {
