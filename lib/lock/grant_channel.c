@@ -56,10 +56,10 @@ void hl_grant_channels_done(struct hl_core *core)
 }
 
 /* Handles a grant whose id no place has. Perhaps a hold has that id: a heartbeat was faster and found the grant, or the
- * hold is ending, and is released again if nothing of it is under way. A waiter that gave up its place, because it may not use the queue any more, keeps
- * its id: it sends its request again, which finds the grant. If no hold has the id, this client was too slow, so the
- * grant is released (without memory for that, it lapses). The client's other places for the name may be gone, too, so
- * they send a heartbeat. */
+ * hold is ending, and is released again if nothing of it is under way. A waiter that gave up its place, because it may
+ * not use the queue any more, keeps its id: it sends its request again, which finds the grant. If no hold has the id,
+ * this client was too slow, so the grant is released (without memory for that, it lapses). The client's other places
+ * for the name may be gone, too, so they send a heartbeat. */
 static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *push)
 {
     struct hl_core *core = channel->core;
