@@ -42,7 +42,7 @@ static inline uint64_t hl_asking_new_id(const struct hilock_lock *lock)
 {
     return ++*(hl_lock_is_voted(lock) ? &lock->attempt->id_last : &hl_lock_core(lock)->id_last);
 }
-/* Sends an acquire, under the id that the hold has or under a new one, unless one is under way. */
+/* Sends an acquire, under the id that the hold has or under a new one. Nothing of the hold may be under way. */
 void hl_asking_send(struct hl_hold *hold, enum hl_stage stage);
 /* A push granted the name to this hold, which is acquiring: takes back a heartbeat that was not sent yet, and gives the
  * grant to the acquire that the hold serves. */

@@ -82,7 +82,8 @@ static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *p
     hold = hl_hold_find(core, name, push->id);
     if (hold && hl_hold_is_acquiring(hold)) {
         hl_line_mark_stale(name->line);
-        hl_line_try_again(hl_hold_handle(hold)->acquire);
+        if (hl_hold_handle(hold)->acquire->state == ACQUIRE_SLEEPING)
+            hl_line_try_again(hl_hold_handle(hold)->acquire);
     } else if (hold && hl_hold_is_ending(hold))
         hl_ending_go_on(hold);
     else if (!hold && hl_ending_release_id(core, &unknown, END_BY_CLIENT))

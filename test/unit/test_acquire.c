@@ -212,6 +212,19 @@ WITH_CLIENT(who_is_denied_a_place_polls_without_one)
     TELLS_IN(s, 2, "a:OK");
 }
 
+/* Nor does anybody else at that server. */
+WITH_CLIENT(where_one_was_denied_a_place_nobody_asks_for_one)
+{
+    store_take(&s->store, "stock", "another", 60000);
+    store_take(&s->store, "other", "another", 60000);
+    asking(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .error = "NOPERM this user has no permissions to run the 'zadd' command");
+    unheard_ms(s, 100);
+    struct handle *b = asking(p, "b", "other", NULL);
+    unheard_ms(s, 100);
+    SAME(s, waiters_of(b), 0);
+}
+
 /* The rights may have been given meanwhile: each connection asks for a place once. */
 WITH_CLIENT(a_right_that_was_missing_is_asked_for_again_over_the_next_link)
 {

@@ -405,3 +405,19 @@ HOLDING(a_release_behind_the_loss_does_not_count_as_a_release, &short_lease)
     SAME(s, counts_of(p).released, 0);
     SAME(s, counts_of(p).hold.count, 2);
 }
+
+/* A place stands for longer than a lease. It was found when nobody waited any more, and the release was refused for eight seconds. */
+WITH_CLIENT(a_place_that_is_found_after_the_wait_is_given_back_for_as_long_as_it_stands)
+{
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 1000));
+    struct plan *refused = PLAN(s, .on = "mutex_release", .error = "ERR strange", .times = PLAN_ALWAYS);
+    store_grant(&s->store, "stock", "x:9", 600000);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 50000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1);
+    cancel(a);
+    unheard_ms(s, 8000);
+    plan_end(refused);
+    run_ms(s, 1000);
+    SAME(s, asked(s, "mutex_release"), 1);
+}
