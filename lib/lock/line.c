@@ -43,10 +43,10 @@ static void stand(struct hl_acquire *acquire, enum hl_standing standing)
 }
 
 /* While a release of this client has no answer, nobody sends a request. While a handle of this client holds the name,
- * the tries do not, and the head does not either, because the hold is handed on to it, or the release carries its
- * acquire. A hold of a handle with a place of its own is never handed on, so behind it the head of the line must keep
- * its own place in the store's queue by heartbeats (hl_is_served_by_end_of). So must a head that has a place already
- * when a try of this client gets the name. */
+ * there are no tries, because hl_line_deny_tries has answered them, and the head sends none either, because the hold is
+ * handed on to it, or the release carries its acquire. A hold of a handle with a place of its own is never handed on,
+ * so behind it the head of the line must keep its own place in the store's queue by heartbeats
+ * (hl_is_served_by_end_of). So must a head that has a place already when a try of this client gets the name. */
 void hl_line_advance(struct hl_line *line, int wakes)
 {
     const struct hl_hold *hold = hl_hold_of(line->name);
@@ -55,8 +55,6 @@ void hl_line_advance(struct hl_line *line, int wakes)
         return;
     for (acquire = TAILQ_FIRST(&line->lists[STANDS_AS_TRY]); acquire; acquire = next) {
         next = TAILQ_NEXT(acquire, entry);
-        if (hl_hold_in_the_way(line->name, acquire->lock->terms))
-            continue;
         hl_acquire_send(acquire);
         if (acquire->state == ACQUIRE_ASKING) /* otherwise there was no memory for it */
             stand(acquire, STANDS_AS_SENT_TRY);

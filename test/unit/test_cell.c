@@ -113,6 +113,18 @@ WITH_CLIENT(from_the_first_thread_on_another_one_is_refused)
     }
 }
 
+/* A callback may turn the loop itself. Then its thread is refused nothing. */
+WITH_CLIENT(a_turn_inside_a_turn_is_its_thread_s_own)
+{
+    struct hl_cell *cell = hl_cell_new(&p->client->core.host.memory);
+    SAME(s, hl_cell_enter(cell), HILOCK_OK);
+    SAME(s, hl_cell_enter(cell), HILOCK_OK);
+    SAME(s, hl_cell_adopt(cell), HILOCK_OK);
+    hl_cell_leave(cell);
+    SAME(s, atomic_load(&cell->wrong_thread), 0);
+    hl_cell_unref(cell);
+}
+
 static void adopt_again(struct handle *handle) { SAME(handle->fixture, hilock_client_adopt(handle->client->client), HILOCK_OK); }
 
 /* It is its own already. */

@@ -257,6 +257,8 @@ static void on_all_seen(const struct hilock_result *result, void *user)
     struct seen *seen = user;
     seen->result = *result;
     seen->results++;
+    if (result->status == HILOCK_NO_MEMORY)
+        TEXT(seen->fixture, result->detail, hilock_status_text(HILOCK_NO_MEMORY));
     if (*seen->first)
         TEXT(seen->fixture, result->holder, seen->first);
 }

@@ -104,6 +104,23 @@ A_PLAY(a_right_to_count_listeners_that_is_missing_is_named_as_soon_as_it_matters
     SAME(s, client_lines(p, "NUMSUB"), 1);
 }
 
+/* It sends its request by itself, so it is nobody else's turn that would remind it. */
+WITH_CLIENT(a_try_that_had_no_memory_for_its_request_sends_it_when_there_is_some)
+{
+    unsigned tried = 0;
+    for (uint64_t i = 1; i < 9; i++) {
+        struct handle *t = handle_new(p, "t", formatted("name:%u", (unsigned)i), FAIR(0));
+        s->memory.fail_at = s->memory.asked + i;
+        s->memory.fails = 1;
+        hilock_status status = acquire(t, HILOCK_TRY);
+        s->memory.fail_at = 0;
+        unheard_ms(s, 200);
+        HOLDS(s, status == HILOCK_NO_MEMORY || is_held(t));
+        tried += status == HILOCK_OK;
+    }
+    HOLDS(s, tried > 0);
+}
+
 /* ---- when it asks ---- */
 
 /* It learns from its place how soon its turn may come. */

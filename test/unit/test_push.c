@@ -418,6 +418,26 @@ WITH_CLIENT(a_push_to_a_waiter_that_gave_up_its_place_ends_nothing)
     SAME(s, asked_for(s, formatted("mutex_release 3 stock hilock:queue:{stock} hilock:token:{stock} %s:1 ", p->uuid)), 0);
 }
 
+/* Nor is it news for nobody: the waiter asks again, and once more if its request was on the way. */
+WITH_CLIENT(a_push_to_a_waiter_that_gave_up_its_place_makes_it_ask)
+{
+    store_grant(&s->store, "stock", "x:9", 600000);
+    asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.poll_min_ms = 5000));
+    run_ms(s, 10);
+    PLAN(s, .on = "mutex_acquire", .error = "NOPERM this user has no permissions to run the 'zadd' command");
+    while (!strstr(p->log, "the wait queue is refused"))
+        run_ms(s, 1);
+    unheard_ms(s, 10);
+    size_t before = asked(s, "mutex_acquire");
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 20000);
+    push_grant(p, "stock", 1, 1, 5, 17);
+    run_ms(s, 10);
+    SAME(s, asked(s, "mutex_acquire"), before + 1);
+    push_grant(p, "stock", 1, 1, 5, 17);
+    run_ms(s, 50);
+    SAME(s, asked(s, "mutex_acquire"), before + 2);
+}
+
 /* So many a second: whatever is said, it costs no more. */
 WITH_CLIENT(of_unknown_grants_256_a_second_are_released)
 {
