@@ -38,7 +38,7 @@ MEANT = {
     ('hl_cell', 'core'): 'NULL: the client is gone',
     ('hl_extend', 'attempts'): '0: it was not asked for yet',
     ('hl_hold', 'due_at_us'): '0: the alarm is stopped',
-    ('hl_hold', 'extended_until_us'): '0: no extend was sent, and no answer came late',
+    ('', 'extended_until_us'): '0: no extend was sent',
     ('hl_caller', 'lock'): 'NULL: nobody is told what became of the release',
     ('hl_hold', 'may_run_until_us'): '0: no acquire is unanswered',
     ('hl_hold', 'token'): '0: the kind has no tokens',
@@ -69,7 +69,7 @@ ABSENT = {
     'hl_inquiry': 'holder_length listing', 'hl_listing': 'all texts', 'hl_locks': 'inquiries_open places shortage_timer undo_terms',
     'hl_line': 'grant_channel holder_or_error holders queued_at_store unlock_listener waiting_here', 'hl_member': 'lock',
     'hl_name': 'line recheck unanswered_releases', 'hl_notice': 'pending', 'hl_terms': 'hold_max_ms on_event replicas wait_report_ms',
-    'hl_vote': 'words', 'hilock_lock': 'extras name', 'hilock_validity': 'cell', 'hl_ended': 'name',
+    'hl_vote': 'words', 'hl_withdrawal': 'carried', 'hilock_lock': 'extras name', 'hilock_validity': 'cell', 'hl_ended': 'name',
 }
 # A place that knows how the queue's record is written: lines like these, within NEAR lines of code of each other. They
 # name the variables of scripts, so they are mended with these; the page lists what they found.
