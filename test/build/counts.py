@@ -68,7 +68,7 @@ ABSENT = {
     'hl_group': 'end', 'hl_group_strategy': 'node', 'hl_handle_ops': 'done downgrade list token', 'hl_hold': 'failures id served', 'hl_holds': 'count recent_releases rechecks',
     'hl_inquiry': 'holder_length listing', 'hl_listing': 'all texts', 'hl_locks': 'inquiries_open places shortage_timer undo_terms',
     'hl_line': 'grant_channel holder_or_error holders queued_at_store unlock_listener waiting_here', 'hl_member': 'lock',
-    'hl_name': 'line recheck unanswered_releases', 'hl_notice': 'pending', 'hl_terms': 'hold_max_ms on_event replicas wait_report_ms',
+    'hl_name': 'line recheck unanswered_releases', 'hl_notice': 'pending', 'hl_terms': 'hold_max_ms on_event replicas share_local_ms wait_report_ms',
     'hl_vote': 'words', 'hl_withdrawal': 'carried', 'hilock_lock': 'extras name', 'hilock_validity': 'cell', 'hl_ended': 'name',
 }
 # A place that knows how the queue's record is written: lines like these, within NEAR lines of code of each other. They
