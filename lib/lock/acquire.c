@@ -298,7 +298,8 @@ void hl_acquire_on_alarm(struct hl_alarm *alarm)
 static struct hl_acquire *sleeper_of(struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
-    struct hl_acquire *sender = acquire->standing == STANDS_IN_LINE ? hl_line_head(name->line) : acquire;
+    int is_behind_head = acquire->state == ACQUIRE_IN_LINE && acquire->standing == STANDS_IN_LINE;
+    struct hl_acquire *sender = is_behind_head ? hl_line_head(name->line) : acquire;
     return sender->state == ACQUIRE_SLEEPING && !hl_hold_of(name) ? sender : NULL;
 }
 
