@@ -62,7 +62,7 @@ struct hl_snapshot { /* the state of a handle at one moment */
 };
 
 struct hl_handle_ops { /* the caller has checked the arguments and the handle's state */
-    /* The wait ends after limit_us; UINT64_MAX: it has no limit. Returns OK or NO_MEMORY */
+    /* The wait ends after limit_us; UINT64_MAX: it has no limit. Returns OK or NO_MEMORY. */
     hilock_status (*acquire)(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us,
                              hilock_result_fn *on_result, void *user);
     int (*cancel)(struct hl_core *core, struct hilock_lock *lock); /* returns 0 if the handle does not wait */

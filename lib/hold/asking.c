@@ -33,7 +33,7 @@ void hl_asking_send(struct hl_hold *hold, enum hl_stage stage)
 {
     struct hl_core *core = hl_hold_core(hold);
     unsigned how = hold->terms->owner == TERMS_OF_HELD_GROUP ? HL_REQUEST_URGENT : HL_REQUEST_GRANT;
-    HL_REQUIRE(!hl_request_is_busy(&hold->request)); /* whoever is not ready sends nothing (lock/line.c) */
+    HL_REQUIRE(!hl_request_is_busy(&hold->request)); /* the line lets a waiter send one request at a time */
     if (!hold->id)
         hold->id = hl_asking_new_id(hl_hold_handle(hold));
     hl_hold_enter(hold, HOLD_ASKING);

@@ -101,6 +101,9 @@ int hl_hold_needs_verification(const struct hl_hold *hold)
 struct hl_hold *hl_hold_find(const struct hl_core *core, const struct hl_name *name, uint64_t id)
 {
     struct hl_hold *hold;
+    LIST_FOREACH(hold, &name->holds, held.entry)
+        if (hold->id == id)
+            return hold;
     TAILQ_FOREACH_REVERSE(hold, &core->holds->live, hl_hold_list, live)
         if (hold->id == id && hold->name == name && hold->state != HOLD_GONE)
             return hold;

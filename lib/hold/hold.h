@@ -222,7 +222,7 @@ static inline int hl_hold_has_open_call(const struct hl_hold *hold)
     return hold->end == END_RELEASED || hold->end == END_IN_DOUBT;
 }
 /* Calls up: the only way from this folder to the one above (lock/acquire.c), but for the reports to the user, whose
- * table holds->reports is made there as well. */
+ * table is holds->reports (lock/tenure.c). */
 static inline void hl_hold_tell(struct hl_hold *hold, const struct hl_hold_event *event)
 {
     hl_hold_core(hold)->holds->on_event(hold, event);
@@ -302,8 +302,8 @@ static inline struct hl_hold *hl_hold_alone_of(const struct hl_name *name)
     struct hl_hold *hold = hl_hold_of(name);
     return hold && hl_holds_alone(hold->terms) ? hold : NULL;
 }
-/* Returns the hold of this client that has this id, in whatever state, if something of it may be at the store. Visits
- * all holds, the youngest first. */
+/* Returns the hold of this client that has this id, in whatever state, if something of it may be at the store. Unless
+ * it is held, all holds are visited, the youngest first. */
 struct hl_hold *hl_hold_find(const struct hl_core *core, const struct hl_name *name, uint64_t id);
 /* 1: the present server may not know the hold, because the hold was last proved over an older link, or at another
  * server, or because the server is away, or because the latest renewal failed: such a renewal proves nothing. */

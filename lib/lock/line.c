@@ -98,7 +98,7 @@ static struct hl_name *name_after(const struct hl_core *core, const struct hl_na
     return entry ? HL_CONTAINER(entry, struct hl_name, entry) : NULL;
 }
 
-/* Returns the last acquire of a list, which is not empty, or of that before it. */
+/* Returns the last acquire of the first list that is not empty. */
 static struct hl_acquire *last_of(const struct hl_line *line)
 {
     struct hl_acquire *last = NULL;

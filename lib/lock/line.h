@@ -26,7 +26,7 @@
 
 TAILQ_HEAD(hl_acquires, hl_acquire);
 
-enum hl_line_answer {     /* what the latest answer of the store was, and what came since (view.h) */
+enum hl_line_answer {     /* what the latest answer of the store was, and what came since */
     LINE_NOT_ASKED,            /* there was no answer yet */
     LINE_HELD,                 /* the name was held */
     LINE_HELD_BY_US,           /* the name was held; since then a hold of this client was released */
