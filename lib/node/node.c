@@ -441,6 +441,7 @@ void hl_node_rest(struct hl_node *node)
     if (node->confirm_node)
         hl_node_rest(node->confirm_node);
     hl_session_stop(&node->session);
+    hl_denial_learn(node, NULL); /* no attempt follows that could take it back */
     hl_subscriptions_rest(&node->subscriptions);
     if (node->is_up && !node->parent)
         hl_node_report(node, HL_NODE_RESTS, hl_words_rests);

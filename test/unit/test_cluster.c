@@ -439,3 +439,23 @@ GIVEN(a_refused_ASKING_is_reported, cluster_begin(s))
     run_ms(s, 50);
     HOLDS(s, client_lines(p, "ASKING"));
 }
+
+/* No attempt follows at a node that nobody uses; so none could take the refusal back. */
+A_PLAY(a_node_that_comes_to_rest_forgets_the_refused_login)
+{
+    cluster_set(s);
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
+        sim_store_set_password(store_at(s, i)->core, FIXTURE_SECRET);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .password = FIXTURE_SECRET));
+    struct handle *a = held(p, "a", cluster_name(1, 0), NULL);
+    held(p, "b", cluster_name(0, 0), NULL); /* else it were the last link of all */
+    release_quietly(a);
+    struct plan *refused = PLAN(s, .on = "AUTH", .at = store_at(s, 1), .error = "WRONGPASS", .times = PLAN_ALWAYS);
+    net_reset(&s->net, NULL, NET_ALL);
+    unheard_ms(s, 100000);
+    HOLDS(s, refused->met);
+    SAME(s, links_to(s, 1), 0);
+    plan_end(refused);
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 1000, "a:OK");
+}
